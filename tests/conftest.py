@@ -1,0 +1,25 @@
+"""What several test folders share."""
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def gnugo() -> str:
+    """Return the path of GNU Go's binary, or skip the test where it is not installed."""
+    path = shutil.which("gnugo", path=f"{os.environ.get('PATH', '')}{os.pathsep}/usr/games")
+    if path is None:
+        pytest.skip("gnugo is not installed")
+    return path
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """Return the folder of the program."""
+    return ROOT
