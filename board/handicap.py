@@ -1,0 +1,67 @@
+"""Where handicap stones stand."""
+
+from board.constant import GTP_X_COORDINATE
+from board.coordinate import Coordinate
+
+# Smallest board with handicap points, and the one from which they stand on the fourth line.
+MIN_HANDICAP_SIZE = 7
+FOURTH_LINE_SIZE = 13
+MAX_FIXED_HANDICAP = 9
+
+# Points by number of stones: T top, B bottom, L left, R right, C center.
+PLACES = {
+    2: "TR BL", 3: "TL TR BL", 4: "TL TR BL BR", 5: "TL TR C BL BR", 6: "TL TR L R BL BR",
+    7: "TL TR L C R BL BR", 8: "TL T TR L R BL B BR", 9: "TL T TR L C R BL B BR",
+}
+
+
+def max_fixed_handicap(board_size: int) -> int:
+    """Return the largest number of fixed handicap stones (GTP 2, section 4.1.1), 0 if there is none."""
+    if board_size < MIN_HANDICAP_SIZE:
+        return 0
+    if board_size % 2 == 0 or board_size == MIN_HANDICAP_SIZE:
+        return 4
+    return MAX_FIXED_HANDICAP
+
+
+def get_fixed_handicap(board_size: int, stones: int) -> list[int]:
+    """Return the pos of the fixed handicap stones; raises ValueError for a number the board has no points for."""
+    if not 2 <= stones <= max_fixed_handicap(board_size):
+        raise ValueError(f"size {board_size}, handicap {stones} is not supported")
+    near = 3 if board_size < FOURTH_LINE_SIZE else 4
+    middle, far = (board_size + 1) // 2, board_size + 1 - near
+    coordinate = Coordinate(board_size)
+    result = []
+    for place in PLACES[stones].split():
+        column = near if "L" in place else far if "R" in place else middle
+        row = far if "T" in place else near if "B" in place else middle
+        result.append(coordinate.convert_from_gtp_format(f"{GTP_X_COORDINATE[column]}{row}"))
+    return result
+
+
+def get_free_handicap(board_size: int, stones: int) -> list[int]:
+    """Return `stones` points for free handicap: the fixed ones, then points spread out from them.
+
+    Raises ValueError unless 2 <= stones < S*S.
+    """
+    if not 2 <= stones < board_size * board_size:
+        raise ValueError(f"{stones} handicap stones do not fit a {board_size}x{board_size} board")
+    fixed = min(stones, max_fixed_handicap(board_size))
+    result = get_fixed_handicap(board_size, fixed) if fixed >= 2 else []
+    width = board_size + 2
+    inside = range(1, board_size + 1)
+    while len(result) < stones:
+        free = [(x, y) for y in inside for x in inside if x + y * width not in result]
+        x, y = max(free, key=lambda point: (_room(point, result, width), _line(point, board_size)))
+        result.append(x + y * width)
+    return result
+
+
+def _room(point: tuple[int, int], stones: list[int], width: int) -> int:
+    """Return the distance to the nearest stone, 3 on an empty board."""
+    return min((abs(point[0] - pos % width) + abs(point[1] - pos // width) for pos in stones), default=3)
+
+
+def _line(point: tuple[int, int], board_size: int) -> int:
+    """Return how far a point is from the edge, at most 3."""
+    return min(point[0], point[1], board_size + 1 - point[0], board_size + 1 - point[1], 3)

@@ -1,0 +1,63 @@
+"""The one decorator for compiled code, and the place where compiled code is kept between runs.
+
+`@kernel` turns a Python function over plain arrays into machine code (numba). Rules for kernels: tunables are
+arguments and never module globals, integers cannot overflow their storage, nothing is allocated or printed, and
+the docstring says which arrays are modified. `NUMBA_DISABLE_JIT=1` runs the same code as plain Python.
+"""
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Folders whose Python files may hold kernels or constants that kernels freeze.
+KERNEL_FOLDERS = ("common", "board", "nn", "mcts", "selfplay")
+
+
+def source_hash() -> str:
+    """Return a hash of all files that can change compiled code.
+
+    numba checks only the file a kernel stands in: after an edit in a callee's file a stale caller would be loaded.
+    A cache folder named by the hash of all of them cannot be stale.
+    """
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    for folder in KERNEL_FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            digest.update(path.name.encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path:
+    """Return a writable folder for compiled code, in the user's cache or, failing that, among temporary files."""
+    name = f"kernels-{source_hash()}"
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    for folder in (base / "hiyoko" / name, Path(tempfile.gettempdir()) / f"hiyoko-{os.getpid()}" / name):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    return ROOT
+
+
+if "NUMBA_CACHE_DIR" not in os.environ:
+    numba.config.CACHE_DIR = str(cache_folder())
+
+
+def kernel(function: Function) -> Function:
+    """Compile `function` on its first call, keep the code on disk, and release the GIL while it runs.
+
+    fastmath stays off so that a search gives the same tree on every machine.
+    """
+    return numba.njit(cache=True, nogil=True, fastmath=False, error_model="numpy")(function)

@@ -1,0 +1,13 @@
+"""The only doors to the terminal: answers go to stdout, everything else to stderr."""
+
+import sys
+
+
+def print_out(*values: object) -> None:
+    """Print to stdout at once; for GTP answers and the results of batch programs."""
+    print(*values, file=sys.stdout, flush=True)
+
+
+def print_err(*values: object) -> None:
+    """Print to stderr at once; for diagnostics that a GTP controller must not read."""
+    print(*values, file=sys.stderr, flush=True)

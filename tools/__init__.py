@@ -1,0 +1,1 @@
+"""Programs that a user runs by hand."""
