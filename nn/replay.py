@@ -1,0 +1,95 @@
+"""Replaying a whole recorded game in one kernel call, with the input planes of every position on the way.
+
+Letters: M = moves of the game, S = board size.
+"""
+
+import numpy as np
+
+from board.coordinate import Coordinate
+from board.rules import is_legal, play
+from board.state import BLACK, EMPTY, WIDTH, clear_state, new_state
+from board.stone import Stone
+from board.string import connect_string, make_string
+from common.kernel import kernel
+from nn.feature import NUM_PLANES, encode_planes
+from sgf.collection import Kifu
+from sgf.grammar import ILLEGAL, SET_UP, SGFError
+
+ALL_LEGAL = -1
+BAD_SET_UP = -2
+
+
+@kernel
+def set_up_stones(state, positions, colors):
+    """Put stones on the empty board and return whether every string has a liberty. Modifies state."""
+    width = state.info[WIDTH]
+    for i in range(len(positions)):
+        if state.stones[positions[i]] != EMPTY:
+            return False
+        make_string(state, positions[i], colors[i])
+    for i in range(len(positions)):
+        pos = positions[i]
+        for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
+            if state.stones[neighbor] == colors[i] and state.string_id[neighbor] != state.string_id[pos]:
+                connect_string(state, state.string_id[pos], state.string_id[neighbor])
+    for i in range(len(positions)):
+        if state.liberties[state.string_id[positions[i]]] == 0:
+            return False
+    return True
+
+
+@kernel
+def replay_game(state, board_size, setup_pos, setup_color, moves, colors, planes):
+    """Play a game from its set-up stones; return ALL_LEGAL, BAD_SET_UP or the index of the first illegal move.
+
+    planes[n] is filled with the position before move n, seen by its mover, for as many moves as `planes`
+    [any, 6, S, S] has room. The simple ko and suicide are illegal. Modifies state and planes.
+    """
+    clear_state(state, board_size)
+    if not set_up_stones(state, setup_pos, setup_color):
+        return BAD_SET_UP
+    for n in range(len(moves)):
+        if n < len(planes):
+            encode_planes(state, colors[n], planes[n])
+        if not is_legal(state, moves[n], colors[n]):
+            return n
+        play(state, moves[n], colors[n])
+    return ALL_LEGAL
+
+
+class Replayer:
+    """A board of one size that games are replayed on."""
+
+    def __init__(self, board_size: int) -> None:
+        """Prepare the board."""
+        self.board_size = board_size
+        self._state = new_state(board_size)
+        self._no_planes = np.empty((0, NUM_PLANES, board_size, board_size), dtype=np.int8)
+
+    def check(self, game: Kifu) -> None:
+        """Raise SGFError unless the rules allow the game's set-up and every move."""
+        failed = self._replay(game, self._no_planes)
+        if failed == BAD_SET_UP:
+            raise SGFError(SET_UP, "a string is set up without a liberty")
+        if failed != ALL_LEGAL:
+            color = "black" if game.color[failed] == BLACK else "white"
+            point = Coordinate(self.board_size).convert_to_gtp_format(int(game.pos[failed]))
+            raise SGFError(ILLEGAL, f"move {failed + 1}, {color} {point}, is illegal")
+
+    def encode(self, game: Kifu) -> np.ndarray:
+        """Return the planes of every position that a move was played in, int8 [M, 6, S, S]."""
+        planes = np.empty((len(game.pos), *self._no_planes.shape[1:]), dtype=np.int8)
+        self._replay(game, planes)
+        return planes
+
+    def _replay(self, game: Kifu, planes: np.ndarray) -> int:
+        """Call the kernel."""
+        return replay_game(self._state, self.board_size, game.setup_pos, game.setup_color, game.pos, game.color, planes)
+
+
+def mover_value(game: Kifu) -> np.ndarray:
+    """Return the value class of each position for its mover, int32 [M]: 2 win, 1 draw, 0 loss, -1 unknown."""
+    label = game.value_label
+    if label < 0:
+        return np.full(len(game.pos), -1, dtype=np.int32)
+    return np.where(game.color == Stone.BLACK, label, 2 - label).astype(np.int32)

@@ -1,0 +1,140 @@
+"""Many games: the SGF files of a folder, cut into pieces that worker processes read independently.
+
+`*.sgf` holds one game or a collection. In `*.sgfs` (KataGo's collections) each line that starts with "(;" starts
+a game, so such a file may be of any length.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from sgf.grammar import NO_MOVES, UNREADABLE, Node, SGFError, read_main_lines, to_utf8
+from sgf.reader import SGFReader
+from sgf.win_rate import decode_search_comment
+
+# Bytes after which a .sgfs file is cut at the next game.
+PIECE_BYTES = 1 << 18
+LINE_COLLECTION = ".sgfs"
+
+
+class Kifu(NamedTuple):
+    """One game as arrays; M = moves, passes included."""
+
+    name: str
+    setup_pos: np.ndarray  # int16: stones on the board before the first move
+    setup_color: np.ndarray  # int8
+    pos: np.ndarray  # int16 [M]
+    color: np.ndarray  # int8 [M]
+    value_label: int  # Black's value class: 2 win, 1 draw, 0 loss, -1 unknown
+    win_rate: np.ndarray  # float32 [M]: the recorded win rate of each mover, NaN where none
+
+
+class Skipped(NamedTuple):
+    """A game that cannot be used, and why."""
+
+    name: str
+    kind: str
+    reason: str
+
+
+class Piece(NamedTuple):
+    """`length` bytes of a file from `start` on; they begin in its line `line` (from 1)."""
+
+    path: str
+    start: int
+    length: int
+    line: int = 1
+
+
+def list_sgf_files(folder: str | Path) -> list[str]:
+    """Return the *.sgf and *.sgfs files of a folder (not of its sub-folders) in the order of their names."""
+    return sorted(str(path) for path in Path(folder).iterdir() if path.suffix in (".sgf", LINE_COLLECTION))
+
+
+def cut_into_pieces(path: str) -> Iterator[Piece]:
+    """Yield the pieces of a file: one for *.sgf, about PIECE_BYTES each for *.sgfs."""
+    if not path.endswith(LINE_COLLECTION):
+        yield Piece(path, 0, os.path.getsize(path))
+        return
+    start = offset = 0
+    first_line = 1
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            if offset - start >= PIECE_BYTES and line.startswith(b"(;"):
+                yield Piece(path, start, offset - start, first_line)
+                start, first_line = offset, number
+            offset += len(line)
+    yield Piece(path, start, offset - start, first_line)
+
+
+def read_pieces(pieces: Iterable[Piece], board_size: int) -> tuple[list[Kifu], list[Skipped]]:
+    """Return the usable games of the pieces in order, and those that are not."""
+    games: list[Kifu] = []
+    skipped: list[Skipped] = []
+    for piece in pieces:
+        try:
+            with open(piece.path, "rb") as file:
+                file.seek(piece.start)
+                data = file.read(piece.length)
+        except OSError as error:
+            skipped.append(Skipped(piece.path, UNREADABLE, error.strerror or str(error)))
+            continue
+        for name, nodes in _named_games(piece, data):
+            try:
+                if isinstance(nodes, SGFError):
+                    raise nodes
+                games.append(to_kifu(name, SGFReader.from_nodes(nodes, board_size)))
+            except SGFError as error:
+                skipped.append(Skipped(name, error.kind, str(error)))
+    return games, skipped
+
+
+def to_kifu(name: str, reader: SGFReader) -> Kifu:
+    """Return a game as arrays; raises SGFError if it has no moves."""
+    if not reader.moves:
+        raise SGFError(NO_MOVES, "no moves")
+    black, white = reader.black_stones, reader.white_stones
+    win_rate = [_win_rate(reader.get_comment(i), color) for i, color in enumerate(reader.colors)]
+    return Kifu(
+        name, np.array(black + white, dtype=np.int16), np.array([1] * len(black) + [2] * len(white), dtype=np.int8),
+        np.array(reader.moves, dtype=np.int16), np.array(reader.colors, dtype=np.int8),
+        reader.get_value_label(), np.array(win_rate, dtype=np.float32),
+    )
+
+
+def _win_rate(comment: str, color: int) -> float:
+    """Return the win rate of `color` that a comment records, NaN if it records none."""
+    search = decode_search_comment(comment) if comment else None
+    return float("nan") if search is None else search.get_win_rate(color)
+
+
+def _named_games(piece: Piece, data: bytes) -> Iterator[tuple[str, list[Node] | SGFError]]:
+    """Yield the name and main line of each game of a piece; a file of several games adds the line to its name."""
+    if piece.path.endswith(LINE_COLLECTION):
+        for line, text in _split_lines(data, piece.line):
+            for _, nodes in read_main_lines(to_utf8(text)):
+                yield f"{piece.path} line {line}", nodes
+        return
+    data = to_utf8(data)
+    for number, (offset, nodes) in enumerate(read_main_lines(data)):
+        line = data.count(b"\n", 0, offset) + 1
+        yield piece.path if number == 0 else f"{piece.path} line {line}", nodes
+
+
+def _split_lines(data: bytes, first_line: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the line number and the bytes of each game of a line collection."""
+    game: list[bytes] = []
+    start = first_line
+    for number, line in enumerate(data.splitlines(keepends=True), start=first_line):
+        if line.startswith(b"(;") and game:
+            yield start, b"".join(game)
+            game = []
+        if not game:
+            start = number
+        if line.strip():
+            game.append(line)
+    if game:
+        yield start, b"".join(game)

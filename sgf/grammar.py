@@ -1,0 +1,120 @@
+"""From the bytes of an SGF file to the property maps of its games' main lines.
+
+The tokens are sgfmill's; what is added here is the choice of an encoding, and finding the next game after a
+broken one.
+"""
+
+import codecs
+import re
+from collections.abc import Iterator
+
+from sgfmill import sgf_grammar
+
+# A raw property map: identifier -> raw values (UTF-8, escapes left in).
+Node = dict[str, list[bytes]]
+
+# What a game is skipped for; the summary of a run counts these.
+MALFORMED = "malformed"
+WRONG_SIZE = "other board size"
+SET_UP = "unsupported set-up"
+ILLEGAL = "illegal move"
+NO_MOVES = "no moves"
+UNREADABLE = "unreadable file"
+
+DECLARED_ENCODING = re.compile(rb"CA\s*\[([^\]]{1,40})\]")
+NEXT_GAME = re.compile(rb"\n[ \t]*\(\s*;")
+HEAD_BYTES = 4000
+OPEN, CLOSE = ("D", b"("), ("D", b")")
+
+
+class SGFError(ValueError):
+    """A game that cannot be used; `kind` is one of the constants above, the message says why in one line."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.kind = kind
+
+
+def to_utf8(data: bytes) -> bytes:
+    """Return SGF data as UTF-8.
+
+    Tried in order: a byte order mark, the declared encoding (CA), UTF-8, Shift_JIS where bytes occur that Latin-1
+    text never has, Latin-1. This happens before parsing because a Shift_JIS letter may contain "]" or a backslash.
+    """
+    if data.isascii():
+        return data
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace").encode()
+    declared = DECLARED_ENCODING.search(data, 0, HEAD_BYTES)
+    names = [declared.group(1).strip().decode("ascii", "replace")] if declared else []
+    names.append("utf-8-sig")
+    if any(0x80 <= byte < 0xA0 for byte in data):
+        names.append("cp932")
+    for name in names:
+        try:
+            return data.decode(name).encode()
+        except (LookupError, UnicodeError):
+            continue
+    return data.decode("latin-1").encode()
+
+
+def read_main_line(data: bytes, start: int = 0) -> tuple[list[Node], int]:
+    """Return the nodes of the main line of the first game at or after `start`, and where that game ends.
+
+    Raises SGFError for data without a game or with a broken one.
+    """
+    tokens, end = sgf_grammar.tokenise(data, start)
+    if not tokens:
+        raise SGFError(MALFORMED, "no SGF data found")
+    if tokens.count(OPEN) != tokens.count(CLOSE):
+        rest = data[end:end + 20].strip()
+        raise SGFError(MALFORMED, f"cannot read on at {rest.decode(errors='replace')!r}" if rest
+                       else "unexpected end of SGF data")
+    nodes: list[Node] = []
+    node: Node | None = None
+    values: list[bytes] | None = None
+    # The main line follows the first variation everywhere, so it ends where the first parenthesis closes.
+    for kind, token in tokens[:tokens.index(CLOSE) + 1]:
+        if kind == "V":
+            if values is None:
+                raise SGFError(MALFORMED, f"value [{token[:20].decode(errors='replace')}] without a property")
+            values.append(token)
+            continue
+        if values is not None and not values:
+            raise SGFError(MALFORMED, "property without a value")
+        values = None
+        if kind == "I":
+            if node is None:
+                raise SGFError(MALFORMED, f"property {token[:20].decode()} outside a node")
+            values = node.setdefault(token.decode(), [])
+        elif token == b";":
+            node = {}
+            nodes.append(node)
+        elif token == b"(":
+            node = None
+    return nodes, end
+
+
+def read_main_lines(data: bytes) -> Iterator[tuple[int, list[Node] | SGFError]]:
+    """Yield the offset and the main line of every game, an SGFError in place of each broken one.
+
+    After a broken game reading goes on at the next line that starts one.
+    """
+    position, found = 0, False
+    while True:
+        start = data.find(b"(", position)
+        if start < 0 and found:
+            return
+        try:
+            nodes, position = read_main_line(data, position)
+        except SGFError as error:
+            if found and str(error) == "no SGF data found":
+                return
+            yield max(start, 0), error
+            following = NEXT_GAME.search(data, max(start, 0))
+            if following is None:
+                return
+            position = following.start()
+        else:
+            yield start, nodes
+        found = True

@@ -1,0 +1,36 @@
+"""How a game ended, and the `RE` property that says so."""
+
+import re
+from enum import IntEnum
+
+# "B+3.5", "W+R", "W+Time", "B+" and, from old programs, "Black wins by resignation".
+WINNER = re.compile(r"(B|W|BLACK|WHITE)\s*(?:\+\s*(.*)|WINS?\b.*|WON\b.*)", re.DOTALL)
+DRAWS = ("0", "DRAW", "JIGO")
+
+
+class MatchResult(IntEnum):
+    """Winner of a game; UNKNOWN is a game without a (readable) result and never a draw."""
+
+    UNKNOWN = -1
+    DRAW = 0
+    BLACK_WIN = 1
+    WHITE_WIN = 2
+
+    @staticmethod
+    def from_text(text: str) -> "MatchResult":
+        """Return the result that an SGF `RE` value states, UNKNOWN for "?", "Void", "" and anything unreadable.
+
+        A win by no points ("B+0.0", "W+-0.0") contradicts itself and is UNKNOWN.
+        """
+        word = text.strip().upper()
+        if word in DRAWS:
+            return MatchResult.DRAW
+        match = WINNER.fullmatch(word)
+        if match is None or re.fullmatch(r"-.*|0+(\.0*)?", match.group(2) or ""):
+            return MatchResult.UNKNOWN
+        return MatchResult.BLACK_WIN if word[0] == "B" else MatchResult.WHITE_WIN
+
+    def to_value_label(self) -> int:
+        """Return Black's value class: 2 win, 1 draw, 0 loss, -1 unknown."""
+        labels = {MatchResult.WHITE_WIN: 0, MatchResult.DRAW: 1, MatchResult.BLACK_WIN: 2, MatchResult.UNKNOWN: -1}
+        return labels[self]
