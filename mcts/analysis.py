@@ -1,0 +1,49 @@
+"""What a search found, as plain data."""
+
+import math
+from dataclasses import dataclass, field
+
+# Width of the confidence bound in standard errors (95 % one-sided for a normal mean).
+LCB_WIDTH = 1.645
+# Variance of a win rate about which nothing is known; it weighs like one visit.
+UNKNOWN_VARIANCE = 0.25
+
+
+@dataclass(frozen=True)
+class CandidateMove:
+    """One move of the root; win rates are in [0, 1] and those of the side that searches."""
+
+    pos: int
+    visits: int
+    winrate: float
+    prior: float
+    lcb: float
+    order: int
+    raw_value: float | None = None  # the network's value after the move, None if it was not evaluated
+    pv: list[int] = field(default_factory=list)  # the move and the replies expected after it
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The outcome of one search."""
+
+    pos: int  # the move to play, maybe PASS
+    visits: int  # visits made by this search
+    total_visits: int  # with those kept from earlier searches
+    seconds: float
+    winrate: float  # of the move to play
+    raw_value: float  # the network's win rate of the root
+    candidates: list[CandidateMove]  # by order
+    tree_is_full: bool = False
+
+
+def lower_confidence_bound(visits: int, value_sum: float, square_sum: float) -> float:
+    """Return mean - LCB_WIDTH * standard error of a move's values, not below 0.
+
+    The variance is the sample's with one visit of UNKNOWN_VARIANCE added, so that few visits mean a wide bound.
+    """
+    if visits == 0:
+        return 0.0
+    mean = value_sum / visits
+    variance = (max(0.0, square_sum - visits * mean * mean) + UNKNOWN_VARIANCE) / visits
+    return max(0.0, mean - LCB_WIDTH * math.sqrt(variance / visits))

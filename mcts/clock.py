@@ -1,0 +1,115 @@
+"""One player's clock: main time, then Canadian or Japanese (byo-yomi) overtime."""
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+# A reported time this much over the length of an overtime period (seconds) can only be main time.
+PERIOD_TOLERANCE = 0.5
+
+
+class Overtime(Enum):
+    """What comes after main time."""
+
+    NONE = "absolute"
+    CANADIAN = "canadian"
+    BYOYOMI = "byoyomi"
+
+
+@dataclass(frozen=True)
+class TimeSettings:
+    """The time system of a game, the same for both players.
+
+    Attributes:
+        main: main time, seconds.
+        overtime: kind of overtime.
+        period: length of an overtime period, seconds.
+        count: stones to play in each period (Canadian) or number of periods (byo-yomi).
+    """
+
+    main: float
+    overtime: Overtime = Overtime.NONE
+    period: float = 0.0
+    count: int = 0
+
+    @property
+    def per_move(self) -> float:
+        """Seconds of overtime that one more move brings."""
+        if self.overtime is Overtime.CANADIAN:
+            return self.period / self.count
+        return self.period if self.overtime is Overtime.BYOYOMI else 0.0
+
+
+class Clock:
+    """Time left of one player."""
+
+    def __init__(self, settings: TimeSettings) -> None:
+        """Start with the full time of `settings`."""
+        self.settings = settings
+        self.restart()
+
+    def restart(self) -> None:
+        """Put the full time on the clock."""
+        self.main_left = self.settings.main
+        self.count_left = self.settings.count
+        self.period_left = self.settings.period
+        # Whether the controller has told the time since the last own search.
+        self.reported = False
+
+    def in_overtime(self) -> bool:
+        """Tell whether main time is used up and overtime runs."""
+        return self.main_left <= 0 and self.settings.overtime is not Overtime.NONE
+
+    def report(self, seconds: float, count: int) -> None:
+        """Take over the time a controller tells (GTP `time_left`).
+
+        `count` 0 means main time; otherwise stones (Canadian) or periods (byo-yomi) left. Without overtime in the
+        settings, and when `seconds` is longer than a period, it is main time whatever the count says.
+        """
+        self.reported = True
+        seconds = max(seconds, 0.0)
+        settings = self.settings
+        main = settings.overtime is Overtime.NONE or seconds > settings.period + PERIOD_TOLERANCE
+        if main or (count == 0 and seconds > 0):
+            self.main_left = seconds
+            self.count_left, self.period_left = settings.count, settings.period
+            return
+        self.main_left = 0.0
+        self.count_left = count if count > 0 else settings.count
+        self.period_left = seconds if count > 0 else settings.period
+
+    def spend(self, seconds: float) -> None:
+        """Charge one move that took `seconds`."""
+        self.reported = False
+        overtime_now = self.in_overtime()
+        if not overtime_now:
+            self.main_left -= seconds
+            if self.main_left > 0 or self.settings.overtime is Overtime.NONE:
+                return
+            seconds, self.main_left = -self.main_left, 0.0
+        if self.settings.overtime is Overtime.CANADIAN:
+            self._spend_canadian(seconds)
+        else:
+            self._spend_byoyomi(seconds)
+
+    def _spend_canadian(self, seconds: float) -> None:
+        """Charge overtime; the period is renewed when its stones are played."""
+        self.period_left -= seconds
+        self.count_left -= 1
+        if self.count_left <= 0:
+            self.count_left, self.period_left = self.settings.count, self.settings.period
+
+    def _spend_byoyomi(self, seconds: float) -> None:
+        """Charge overtime; each period used up is lost, and a move restores the current one."""
+        over = seconds - self.period_left
+        if over >= 0 and self.settings.period > 0:
+            self.count_left -= 1 + math.floor(over / self.settings.period)
+        self.period_left = self.settings.period
+
+    def total_left(self) -> float:
+        """Return the seconds after which the game is lost on time when no further move is played."""
+        if self.settings.overtime is Overtime.BYOYOMI:
+            return self.main_left + self.period_left + (self.count_left - 1) * self.settings.period
+        if self.settings.overtime is Overtime.CANADIAN:
+            return self.main_left + self.period_left
+        return self.main_left

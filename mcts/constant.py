@@ -1,0 +1,18 @@
+"""Numbers of the search; what a user may tune stands in params.py."""
+
+# "No child yet" in the tree arrays.
+NOT_EXPANDED = -1
+
+# Gumbel AlphaZero (Danihelka et al., "Policy improvement by planning with Gumbel", ICLR 2022, section 3.4 and
+# appendix F): scale of completed Q values in [0, 1], and the moves considered at the root.
+C_VISIT = 50.0
+C_SCALE = 1.0
+MAX_CONSIDERED_NODES = 16
+
+# Defaults of the command line: visits per move, leaves per network call, nodes allocated at first.
+CONST_VISITS = 1000
+NN_BATCH_SIZE = 1
+MCTS_TREE_SIZE = 65536
+
+# A line of play is cut off at this many moves below the root.
+MAX_DEPTH = 400

@@ -1,0 +1,119 @@
+"""MCTSNode: one node of the tree for those who look at it from outside the kernels."""
+
+import numpy as np
+
+from mcts.analysis import CandidateMove, lower_confidence_bound
+from mcts.constant import NOT_EXPANDED
+from mcts.tree_state import EXPANDED, PENDING, Tree
+
+# The longest line reported as a principal variation.
+MAX_PV_LENGTH = 30
+
+
+class MCTSNode:
+    """A view on one node; arrays have one entry per candidate move, PASS last."""
+
+    def __init__(self, tree: Tree, index: int) -> None:
+        """Look at node `index` of `tree`."""
+        self._tree = tree
+        self.index = index
+        first = int(tree.node_edge[index])
+        self._edges = slice(first, first + int(tree.node_edges[index]))
+
+    @property
+    def node_visits(self) -> int:
+        """Finished visits of the candidates."""
+        return int(self._tree.node_visits[self.index])
+
+    @property
+    def virtual_loss(self) -> int:
+        """Visits that wait for the network."""
+        return int(self._tree.node_pending[self.index])
+
+    @property
+    def raw_value(self) -> float:
+        """Win rate of the side to move as the network (or the final score) gives it."""
+        return float(self._tree.node_value[self.index])
+
+    @property
+    def node_value_sum(self) -> float:
+        """Sum of the values of all visits for the side to move."""
+        return float(self.children_value_sum.sum())
+
+    @property
+    def num_children(self) -> int:
+        """Number of candidate moves."""
+        return self._edges.stop - self._edges.start
+
+    @property
+    def action(self) -> np.ndarray:
+        """Pos of each candidate."""
+        return self._tree.edge_pos[self._edges]
+
+    @property
+    def children_index(self) -> np.ndarray:
+        """Node after each candidate, -1 if there is none."""
+        return self._tree.edge_child[self._edges]
+
+    @property
+    def children_policy(self) -> np.ndarray:
+        """Prior of each candidate."""
+        return self._tree.edge_prior[self._edges]
+
+    @property
+    def children_logit(self) -> np.ndarray:
+        """Logarithm of the prior of each candidate."""
+        return self._tree.edge_logit[self._edges]
+
+    @property
+    def children_visits(self) -> np.ndarray:
+        """Finished visits of each candidate."""
+        return self._tree.edge_visits[self._edges]
+
+    @property
+    def children_virtual_loss(self) -> np.ndarray:
+        """Waiting visits of each candidate."""
+        return self._tree.edge_pending[self._edges]
+
+    @property
+    def children_value_sum(self) -> np.ndarray:
+        """Sum of the values of each candidate."""
+        return self._tree.edge_sum[self._edges]
+
+    def child(self, i: int) -> "MCTSNode | None":
+        """Return the node after candidate `i`, None if it was not evaluated."""
+        index = int(self.children_index[i])
+        if index == NOT_EXPANDED or self._tree.node_kind[index] == PENDING:
+            return None
+        return MCTSNode(self._tree, index)
+
+    def ranking(self) -> list[int]:
+        """Return the candidates' numbers from best to worst: by visits, then value, then prior."""
+        visits, value_sum = self.children_visits, self.children_value_sum
+        value = value_sum / np.maximum(visits, 1)
+        return [int(i) for i in np.lexsort((-self.children_policy, -value, -visits))]
+
+    def principal_variation(self, i: int) -> list[int]:
+        """Return candidate `i` and the most visited replies after it."""
+        pv = [int(self.action[i])]
+        node = self.child(i)
+        while node is not None and len(pv) < MAX_PV_LENGTH and node.is_visited():
+            best = node.ranking()[0]
+            pv.append(int(node.action[best]))
+            node = node.child(best)
+        return pv
+
+    def is_visited(self) -> bool:
+        """Return whether a candidate has been visited."""
+        return self._tree.node_kind[self.index] == EXPANDED and self.node_visits > 0
+
+    def candidate(self, i: int, order: int) -> CandidateMove:
+        """Return what is known about candidate `i`."""
+        visits, value_sum = int(self.children_visits[i]), float(self.children_value_sum[i])
+        square_sum = float(self._tree.edge_square_sum[self._edges][i])
+        child = self.child(i)
+        return CandidateMove(
+            pos=int(self.action[i]), visits=visits, winrate=value_sum / visits if visits else 0.0,
+            prior=float(self.children_policy[i]), lcb=lower_confidence_bound(visits, value_sum, square_sum),
+            order=order, raw_value=None if child is None else 1.0 - child.raw_value, pv=self.principal_variation(i),
+        )

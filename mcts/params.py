@@ -1,0 +1,45 @@
+"""What a search is told: its parameters, and the limit of one search."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from mcts.constant import C_SCALE, C_VISIT, MAX_CONSIDERED_NODES, MCTS_TREE_SIZE, NN_BATCH_SIZE
+
+
+class Selection(NamedTuple):
+    """The numbers the selection kernels need; win rates are in [0, 1]."""
+
+    # PUCT: exploration c_puct + log((N + c_base + 1) / c_base) * c_growth (AlphaZero, Science 2018, supplement).
+    c_puct: float = 0.8
+    c_base: float = 500.0
+    c_growth: float = 0.3
+    # First-play urgency: value of an unvisited move = the node's value - reduction * sqrt(prior mass visited).
+    fpu_reduction: float = 0.2
+    root_fpu_reduction: float = 0.1
+    # Gumbel: sigma(q) = (c_visit + max visits) * c_scale * q.
+    c_visit: float = C_VISIT
+    c_scale: float = C_SCALE
+
+
+@dataclass(frozen=True)
+class SearchParams:
+    """Everything that stays the same from search to search."""
+
+    selection: Selection = Selection()
+    # Leaves per network call. Leaves that wait for the network count as lost visits (virtual loss).
+    batch_size: int = NN_BATCH_SIZE
+    # Nodes allocated at first; the tree doubles when it is full, up to max_memory_mb.
+    tree_size: int = MCTS_TREE_SIZE
+    max_memory_mb: int = 2048
+    # Moves compared at the root by sequential halving.
+    max_considered: int = MAX_CONSIDERED_NODES
+
+
+@dataclass(frozen=True)
+class SearchLimit:
+    """When one search ends: after `visits` (earlier unless strict, once the best move is settled) or `seconds`."""
+
+    visits: int
+    seconds: float = math.inf
+    strict: bool = False

@@ -1,0 +1,180 @@
+"""The three verbs of the search: descend, (evaluate,) absorb.
+
+`descend` plays lines from the root until a batch of new positions waits for the network, `absorb` takes the
+network's answer, gives it to the new nodes and backs it up. A line that ends the game is scored exactly, with komi,
+without the network.
+"""
+
+import math
+
+from board.constant import PASS
+from board.rules import list_legal_moves, play_recorded
+from board.score import area_score
+from board.state import BLACK, PASSES, TO_MOVE, copy_state
+from common.kernel import kernel
+from mcts.constant import MAX_DEPTH, NOT_EXPANDED
+from mcts.pucb import select_by_pucb
+from mcts.sequential_halving import select_at_root, select_in_tree
+from mcts.tree_state import EXPANDED, PENDING, ROOT, TERMINAL, add_edge, add_node
+from nn.feature import encode_planes
+
+# How edges are selected.
+PUCB, GUMBEL = 0, 1
+
+DRAW = 0.5
+
+
+@kernel
+def expand(tree, node, state, history, batch, index):
+    """Give the newest node its candidate moves and write its planes as entry `index` of the batch.
+
+    Candidates are the legal moves (superko included) that fill no own complete eye, and PASS, last.
+    Modifies tree and batch.
+    """
+    color = state.info[TO_MOVE]
+    count = list_legal_moves(state, history, color, True, False, batch.moves)
+    for i in range(count):
+        add_edge(tree, node, batch.moves[i])
+    add_edge(tree, node, PASS)
+    encode_planes(state, color, batch.planes[index])
+    batch.leaf[index] = node
+
+
+@kernel
+def terminal_value(state, komi, batch):
+    """Return 1, 0.5 or 0: win, draw or loss of the side to move by area. Modifies the work space of batch."""
+    score = area_score(state, batch.owner, batch.queue) - komi
+    if score == 0.0:
+        return DRAW
+    return 1.0 if (score > 0.0) == (state.info[TO_MOVE] == BLACK) else 0.0
+
+
+@kernel
+def wait_for_value(tree, batch, index, change):
+    """Add `change` to the waiting visits of every edge and node on a path. Modifies tree."""
+    node = ROOT
+    for depth in range(batch.length[index]):
+        edge = batch.path[index, depth]
+        tree.edge_pending[edge] += change
+        tree.node_pending[node] += change
+        node = tree.edge_child[edge]
+
+
+@kernel
+def back_up(tree, batch, index, value):
+    """Add a finished visit to every edge on a path; `value` is that of the side to move at its end. Modifies tree."""
+    for depth in range(batch.length[index] - 1, -1, -1):
+        value = 1.0 - value
+        edge = batch.path[index, depth]
+        tree.edge_visits[edge] += 1
+        tree.edge_sum[edge] += value
+        tree.edge_square_sum[edge] += value * value
+    node = ROOT
+    for depth in range(batch.length[index]):
+        tree.node_visits[node] += 1
+        node = tree.edge_child[batch.path[index, depth]]
+
+
+@kernel
+def walk(tree, root_state, root_history, state, history, batch, index, strategy, selection, noise, considered, policy):
+    """Play one line from the root to a new, a waiting or a final position and return its node.
+
+    Modifies tree (a new node), state, history (which become the position) and entry `index` of the batch.
+    """
+    copy_state(state, root_state)
+    history.length[0] = root_history.length[0]
+    node, depth = ROOT, 0
+    while tree.node_kind[node] == EXPANDED and depth < MAX_DEPTH:
+        if strategy == PUCB:
+            edge = select_by_pucb(tree, node, selection)
+        elif node == ROOT:
+            edge = select_at_root(tree, noise, considered, selection)
+        else:
+            edge = select_in_tree(tree, node, selection, policy)
+        batch.path[index, depth] = edge
+        depth += 1
+        play_recorded(state, history, tree.edge_pos[edge], state.info[TO_MOVE])
+        if tree.edge_child[edge] == NOT_EXPANDED:
+            node = add_node(tree)
+            tree.edge_child[edge] = node
+            batch.leaf[index] = -1
+            break
+        node = tree.edge_child[edge]
+        batch.leaf[index] = node
+    batch.length[index] = depth
+    return node
+
+
+@kernel
+def descend(tree, root_state, root_history, state, history, batch, wanted, komi, strategy, selection,
+            noise, schedule, done, policy):
+    """Start up to `wanted` visits; return how many positions wait in the batch and how many visits are finished.
+
+    Visits that meet the end of the game are finished at once. A line that meets a position that already waits
+    in this batch ends the batch. For GUMBEL, visit number `done` + i takes a root move with schedule[done + i] visits;
+    the caller keeps a batch within one round. Modifies tree, batch, state, history and policy (work space).
+    """
+    waiting, finished = 0, 0
+    while waiting + finished < wanted:
+        considered = schedule[done + waiting + finished] if strategy == GUMBEL else 0
+        node = walk(tree, root_state, root_history, state, history, batch, waiting, strategy, selection, noise,
+                    considered, policy)
+        if batch.leaf[waiting] == -1:
+            if state.info[PASSES] >= 2:
+                tree.node_kind[node] = TERMINAL
+                tree.node_value[node] = terminal_value(state, komi, batch)
+            else:
+                expand(tree, node, state, history, batch, waiting)
+                wait_for_value(tree, batch, waiting, 1)
+                waiting += 1
+                continue
+        elif tree.node_kind[node] == PENDING:
+            break
+        back_up(tree, batch, waiting, float(tree.node_value[node]))
+        finished += 1
+    return waiting, finished
+
+
+@kernel
+def set_evaluation(tree, node, logits, value, policy_index):
+    """Give a node its priors and its value, and make it EXPANDED. Modifies tree.
+
+    `logits` [A] are the network's, `value` [3] its chances to lose, draw and win. The policy is taken over the
+    candidates only.
+    """
+    first, count = tree.node_edge[node], tree.node_edges[node]
+    highest = -math.inf
+    for edge in range(first, first + count):
+        highest = max(highest, logits[policy_index[tree.edge_pos[edge]]])
+    total = 0.0
+    for edge in range(first, first + count):
+        logit = logits[policy_index[tree.edge_pos[edge]]] - highest
+        tree.edge_logit[edge] = logit
+        tree.edge_prior[edge] = math.exp(logit)
+        total += tree.edge_prior[edge]
+    log_total = math.log(total)
+    for edge in range(first, first + count):
+        tree.edge_logit[edge] -= log_total
+        tree.edge_prior[edge] /= total
+    tree.node_value[node] = value[2] + DRAW * value[1]
+    tree.node_kind[node] = EXPANDED
+
+
+@kernel
+def absorb(tree, batch, waiting, logits, values, policy_index):
+    """Take the network's answer for the first `waiting` entries of the batch. Modifies tree."""
+    for index in range(waiting):
+        node = batch.leaf[index]
+        set_evaluation(tree, node, logits[index], values[index], policy_index)
+        wait_for_value(tree, batch, index, -1)
+        back_up(tree, batch, index, float(tree.node_value[node]))
+
+
+@kernel
+def start_tree(tree, state, history, batch):
+    """Make `state` the root of the empty tree, to be evaluated as entry 0 of the batch. Modifies tree and batch."""
+    tree.counters[:] = 0
+    expand(tree, add_node(tree), state, history, batch, 0)
+    batch.length[0] = 0
+
+

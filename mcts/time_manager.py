@@ -1,0 +1,178 @@
+"""How long to think: from the options at the start or from the clock of the game to the limit of one search.
+
+The wall clock decides when a search ends; the visits per second measured so far are only information.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+from board.stone import Stone
+from mcts.clock import Clock, Overtime, TimeSettings
+from mcts.params import SearchLimit
+
+# "As many as fit into the time."
+UNLIMITED_VISITS = 1_000_000_000
+CONST_VISITS = 1000
+
+# A game is expected to have this many moves per point, and may well have LONG_GAME_MOVES_PER_POINT.
+GAME_MOVES_PER_POINT = 0.75
+LONG_GAME_MOVES_PER_POINT = 1.6
+# Own moves that are always expected to come, per line of the board.
+COMING_MOVES_PER_LINE = 1.1
+
+# First guess of what a move costs beyond the time the search was given, seconds; then it is measured.
+MOVE_COST = 0.02
+# Weight of the newest measurement, and how fast the memory of the worst one fades.
+COST_WEIGHT = 0.2
+WORST_COST_DECAY = 0.8
+# One stall of the machine (swapping, another program starting) must not rule the rest of the game.
+MAX_COST = 0.5
+
+# With less than this for a move (seconds) the move is the network's first choice.
+MIN_SEARCH_TIME = 0.01
+# Seconds that always stay on a clock, for what the controller charges on top (`--lag`).
+DEFAULT_LAG = 0.1
+
+# Visits per second until the first measurement; a search that must plan its visits ahead starts from it.
+FIRST_SPEED = 100.0
+
+
+def coming_moves(board_size: int, moves: int, moves_per_point: float) -> float:
+    """Return how many own moves are to be expected from move number `moves` on."""
+    length = moves_per_point * board_size * board_size
+    return max((length - moves) / 2, COMING_MOVES_PER_LINE * board_size, 1.0)
+
+
+class TimeControl(Enum):
+    """What ends a search."""
+
+    CONSTANT_PLAYOUT = "visits"
+    STRICT_PLAYOUT = "strict visits"
+    CONSTANT_TIME = "seconds per move"
+    TIME_CONTROL = "clock"
+
+
+@dataclass(frozen=True)
+class StartOptions:
+    """Thinking time as asked for on the command line; None where an option was not given.
+
+    The strongest given one holds: main_time, then const_time, then strict_visits, then visits.
+    """
+
+    visits: int | None = None
+    strict_visits: int | None = None
+    const_time: float | None = None
+    main_time: float | None = None
+
+    @property
+    def mode(self) -> TimeControl:
+        """Return the mode that these options ask for."""
+        if self.main_time is not None:
+            return TimeControl.TIME_CONTROL
+        if self.const_time is not None:
+            return TimeControl.CONSTANT_TIME
+        if self.strict_visits is not None:
+            return TimeControl.STRICT_PLAYOUT
+        return TimeControl.CONSTANT_PLAYOUT
+
+    def limit(self) -> SearchLimit:
+        """Return the limit of each search; in TIME_CONTROL mode the one that holds besides the clock (none)."""
+        if self.mode is TimeControl.TIME_CONTROL:
+            return SearchLimit(UNLIMITED_VISITS)
+        if self.const_time is not None:
+            return SearchLimit(UNLIMITED_VISITS, self.const_time)
+        if self.strict_visits is not None:
+            return SearchLimit(self.strict_visits, strict=True)
+        return SearchLimit(CONST_VISITS if self.visits is None else self.visits)
+
+    def is_asked_for(self) -> bool:
+        """Tell whether any option was given, so that it goes on limiting searches under a controller's clock."""
+        return any(option is not None for option in (self.visits, self.strict_visits, self.const_time))
+
+
+class TimeManager:
+    """Clocks of both players and the limit of the next search."""
+
+    def __init__(self, start: StartOptions, lag: float = DEFAULT_LAG) -> None:
+        """Begin with the options of the command line; `lag` seconds always stay on a clock."""
+        self.start = start
+        self.lag = lag
+        self.speed = FIRST_SPEED
+        self._cost = self._worst_cost = MOVE_COST
+        self.clear_settings()
+
+    def clear_settings(self) -> None:
+        """Go back to the options of the command line (a controller that says "no limit")."""
+        self.mode = self.start.mode
+        self.clocks: dict[Stone, Clock] = {}
+        if self.start.main_time is not None:
+            self._set_clocks(TimeSettings(self.start.main_time))
+
+    def apply_settings(self, settings: TimeSettings) -> None:
+        """Play by the clock from now on, with full time for both players."""
+        self.mode = TimeControl.TIME_CONTROL
+        self._set_clocks(settings)
+
+    def _set_clocks(self, settings: TimeSettings) -> None:
+        """Put full clocks on the table."""
+        self.clocks = {color: Clock(settings) for color in (Stone.BLACK, Stone.WHITE)}
+
+    def report(self, color: Stone, seconds: float, count: int) -> None:
+        """Take over what a controller says is left, also when it never told the time settings."""
+        if self.mode is not TimeControl.TIME_CONTROL:
+            canadian = TimeSettings(0.0, Overtime.CANADIAN, seconds, count)
+            self.apply_settings(canadian if count > 0 and seconds > 0 else TimeSettings(seconds))
+        self.clocks[color].report(seconds, count)
+
+    def new_game(self) -> None:
+        """Keep the settings and refill the clocks, except one that the controller has set since its last move."""
+        for clock in self.clocks.values():
+            if not clock.reported:
+                clock.restart()
+
+    def limit(self, color: Stone, board_size: int, moves: int, spent: float = 0.0) -> SearchLimit:
+        """Return the limit for the search of move number `moves` (1 = first), `spent` seconds after it was asked for."""
+        asked = self.start.limit()
+        if self.mode is not TimeControl.TIME_CONTROL:
+            return asked
+        seconds = self._allot(self.clocks[color], board_size, moves, spent)
+        if seconds < MIN_SEARCH_TIME:
+            return SearchLimit(1, MIN_SEARCH_TIME)
+        if not self.start.is_asked_for() or self.start.mode is TimeControl.TIME_CONTROL:
+            return SearchLimit(UNLIMITED_VISITS, seconds)
+        return SearchLimit(asked.visits, min(seconds, asked.seconds), asked.strict)
+
+    def _allot(self, clock: Clock, board_size: int, moves: int, spent: float) -> float:
+        """Return the seconds to search now; less than MIN_SEARCH_TIME when the time is nearly gone."""
+        settings = clock.settings
+        if clock.in_overtime():
+            stones = max(clock.count_left, 1) if settings.overtime is Overtime.CANADIAN else 1
+            usable = clock.period_left - spent - self.lag - (stones - 1) * self._cost
+            return usable / stones - self._worst_cost
+        coming = coming_moves(board_size, moves, GAME_MOVES_PER_POINT)
+        if settings.overtime is not Overtime.NONE:
+            share = min(clock.main_left / coming, clock.main_left) + settings.per_move
+            return share - spent - self.lag - self._worst_cost
+        long_game = coming_moves(board_size, moves, LONG_GAME_MOVES_PER_POINT)
+        usable = clock.main_left - spent - self.lag - long_game * self._cost
+        return usable / coming - min(self._worst_cost, usable / coming / 2)
+
+    def plan_visits(self, limit: SearchLimit) -> SearchLimit:
+        """Return `limit` with visits that should fit into its seconds, for a search that divides them up beforehand."""
+        if not math.isfinite(limit.seconds):
+            return limit
+        visits = max(int(self.speed * limit.seconds), 1)
+        return SearchLimit(min(limit.visits, visits), limit.seconds, limit.strict)
+
+    def finish(self, color: Stone, elapsed: float, visits: int, limit: SearchLimit) -> None:
+        """Charge a move of `elapsed` seconds with `visits` visits that was given `limit`."""
+        if color in self.clocks:
+            self.clocks[color].spend(elapsed)
+        if visits > 0 and elapsed > 0:
+            self.speed = visits / elapsed
+        if not math.isfinite(limit.seconds):
+            return
+        cost = min(max(elapsed - limit.seconds, 0.0), MAX_COST)
+        self._cost += COST_WEIGHT * (cost - self._cost)
+        self._worst_cost = max(cost, WORST_COST_DECAY * self._worst_cost + (1 - WORST_COST_DECAY) * self._cost)

@@ -1,0 +1,248 @@
+"""MCTSTree: runs searches over the kernels and keeps the tree between moves.
+
+The tree knows the network only as `evaluator`, a callable that takes planes, float32 [N, 6, S, S], and returns
+policy logits, float32 [N, A], and value probabilities (loss, draw, win), float32 [N, 3].
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from board.constant import BOARD_SIZE
+from board.geometry import get_geometry
+from board.go_board import GoBoard
+from board.state import KO_POS, PASSES, TO_MOVE, copy_history, copy_state, new_history, new_state
+from board.stone import Stone
+from mcts.analysis import SearchResult
+from mcts.gumbel import completed_value, considered_visits, improved_policy, max_visits, mixed_value
+from mcts.node import MCTSNode
+from mcts.params import SearchLimit, SearchParams
+from mcts.search import GUMBEL, PUCB, absorb, descend, set_evaluation, start_tree
+from mcts.tree_state import (
+    EDGE_BYTES, EDGES, EXPANDED, NODE_BYTES, NODES, ROOT, Tree, copy_subtree, grow_tree, new_batch, new_line, new_tree,
+)
+
+Evaluator = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+NO_SCHEDULE = np.zeros(1, dtype=np.int32)
+
+
+@dataclass
+class Progress:
+    """How far a running search has come."""
+
+    limit: SearchLimit
+    begin: float = field(default_factory=time.perf_counter)
+    visits: int = 0  # made by this search
+    longest_batch: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Time since the search began."""
+        return time.perf_counter() - self.begin
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether another batch might end after the time limit."""
+        return self.seconds + self.longest_batch >= self.limit.seconds
+
+
+class MCTSTree:
+    """A search tree for one board size; `search` may be called for any position, move after move."""
+
+    def __init__(self, evaluator: Evaluator, board_size: int = BOARD_SIZE, params: SearchParams | None = None) -> None:
+        """Prepare a search with `evaluator`."""
+        self.evaluator = evaluator
+        self.board_size = board_size
+        self.params = params or SearchParams()
+        self.geometry = get_geometry(board_size)
+        actions = len(self.geometry.policy_pos)
+        self._tree = new_tree(*self._capacity(self.params.tree_size))
+        self._spare: Tree | None = None
+        self._batch = new_batch(board_size, self.params.batch_size)
+        self._noise, self._policy = np.zeros(actions), np.zeros(actions)
+        self._root_state, self._root_history = new_state(board_size), new_history(1)
+        self._line = new_line(board_size, 1)
+        self._komi = 0.0
+        self._is_empty = True
+        self.tree_is_full = False
+
+    # --- the tree -----------------------------------------------------------------------------------------------
+
+    def _capacity(self, nodes: int) -> tuple[int, int]:
+        """Return the room for nodes and edges, cut down to the memory allowed."""
+        actions = len(self.geometry.policy_pos)
+        allowed = self.params.max_memory_mb * 2**20 // (NODE_BYTES + actions * EDGE_BYTES)
+        nodes = max(min(nodes, allowed), 2 * (self.params.batch_size + 1))
+        return nodes, nodes * actions
+
+    def _reserve(self) -> bool:
+        """Make room for one more batch; return False when the memory allowed does not suffice."""
+        batch, actions = self.params.batch_size, len(self.geometry.policy_pos)
+        nodes, edges = len(self._tree.node_edge), len(self._tree.edge_pos)
+        if (self._tree.counters[NODES] + batch <= nodes
+                and self._tree.counters[EDGES] + batch * actions <= edges):
+            return True
+        larger = self._capacity(2 * nodes)
+        if larger[0] <= nodes:
+            return False
+        self._tree, self._spare = grow_tree(self._tree, *larger), None
+        return True
+
+    def clear(self) -> None:
+        """Forget everything that was searched."""
+        self._is_empty = True
+
+    @property
+    def root(self) -> MCTSNode:
+        """The root of the last search."""
+        return MCTSNode(self._tree, ROOT)
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes in the tree."""
+        return int(self._tree.counters[NODES])
+
+    def _find_descendant(self, board: GoBoard, color: Stone) -> int | None:
+        """Return the node of the position on `board` when it stands below the present root."""
+        known, game = int(self._root_history.length[0]), board.history
+        length = int(game.length[0])
+        if self._is_empty or board.komi != self._komi or length < known or not (
+            np.array_equal(game.hash[:known], self._root_history.hash[:known])
+            and np.array_equal(game.pos[:known], self._root_history.pos[:known])
+        ):
+            return None
+        node, mover = MCTSNode(self._tree, ROOT), int(self._root_state.info[TO_MOVE])
+        for n in range(known, length):
+            where = np.flatnonzero(node.action == game.pos[n])
+            child = node.child(int(where[0])) if len(where) and game.color[n] == mover else None
+            if child is None:
+                return None
+            node, mover = child, 3 - mover
+        return node.index if mover == color and self._tree.node_kind[node.index] == EXPANDED else None
+
+    def _set_root(self, board: GoBoard, color: Stone, reuse: bool) -> None:
+        """Make the position on `board`, `color` to move, the root; keep what is known about it if `reuse`."""
+        known = self._find_descendant(board, color) if reuse else None
+        self._root_history = new_history(int(board.history.length[0]))
+        copy_history(self._root_history, board.history)
+        copy_state(self._root_state, board.state)
+        info = self._root_state.info
+        if info[TO_MOVE] != color:
+            info[TO_MOVE], info[KO_POS] = int(color), 0
+        if info[PASSES] >= 2:  # a finished game goes on when somebody asks for a move
+            info[PASSES] = 0
+        self._komi = board.komi
+        self._line = new_line(self.board_size, int(board.history.length[0]))
+        self._is_empty = False
+        self.tree_is_full = False
+        if known is None:
+            start_tree(self._tree, self._root_state, self._root_history, self._batch)
+            logits, values = self.evaluator(self._batch.planes[:1])
+            set_evaluation(self._tree, ROOT, logits[0], values[0], self.geometry.policy_index)
+        elif known != ROOT:
+            spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos))
+            copy_subtree(spare, self._tree, known)
+            self._tree, self._spare = spare, self._tree
+
+    # --- searching ----------------------------------------------------------------------------------------------
+
+    def _run_batch(self, progress: Progress, wanted: int, strategy: int, schedule: np.ndarray) -> None:
+        """Make up to `wanted` visits with one call of the network."""
+        begin = time.perf_counter()
+        waiting, finished = descend(
+            self._tree, self._root_state, self._root_history, *self._line, self._batch, wanted, float(self._komi),
+            strategy, self.params.selection, self._noise, schedule, progress.visits, self._policy,
+        )
+        if waiting:
+            logits, values = self.evaluator(self._batch.planes[:waiting])
+            absorb(self._tree, self._batch, waiting, logits, values, self.geometry.policy_index)
+        progress.visits += waiting + finished
+        progress.longest_batch = max(progress.longest_batch, time.perf_counter() - begin)
+
+    def _is_settled(self, progress: Progress, total_limit: int) -> bool:
+        """Return whether the remaining visits cannot change the most visited move."""
+        visits = np.sort(self.root.children_visits)
+        remaining = float(total_limit - self.root.node_visits)
+        if np.isfinite(progress.limit.seconds) and progress.seconds > 0:
+            speed = progress.visits / progress.seconds
+            remaining = min(remaining, speed * (progress.limit.seconds - progress.seconds))
+        return len(visits) < 2 or visits[-1] - visits[-2] > remaining
+
+    def search(self, board: GoBoard, color: Stone, limit: SearchLimit,
+               on_report: Callable[["MCTSTree"], None] | None = None,
+               should_stop: Callable[[], bool] | None = None) -> SearchResult:
+        """Search with PUCT and return the best move; visits kept from the last search count towards the limit.
+
+        `on_report` is called after every batch, and `should_stop` asked.
+        """
+        progress = Progress(limit)
+        self._set_root(board, color, reuse=True)
+        while self.root.node_visits < limit.visits and not progress.out_of_time:
+            if should_stop is not None and should_stop():
+                break
+            if not self._reserve():
+                self.tree_is_full = True
+                break
+            if not limit.strict and self._is_settled(progress, limit.visits):
+                break
+            wanted = min(self.params.batch_size, limit.visits - self.root.node_visits)
+            self._run_batch(progress, wanted, PUCB, NO_SCHEDULE)
+            if on_report is not None:
+                on_report(self)
+        return self.result(progress)
+
+    def search_with_sequential_halving(self, board: GoBoard, color: Stone, limit: SearchLimit,
+                                       rng: np.random.Generator | None = None,
+                                       should_stop: Callable[[], bool] | None = None) -> SearchResult:
+        """Search with SHOT and return the move of Gumbel AlphaZero; without noise if `rng` is None.
+
+        Always starts from a new tree, so that the visits follow the schedule exactly.
+        """
+        progress = Progress(limit)
+        self._set_root(board, color, reuse=False)
+        count = self.root.num_children
+        self._noise[:count] = 0.0 if rng is None else rng.gumbel(size=count)
+        schedule = np.array(considered_visits(min(count, self.params.max_considered), limit.visits), dtype=np.int32)
+        while progress.visits < limit.visits and not progress.out_of_time and self._reserve():
+            if should_stop is not None and should_stop():
+                break
+            done = progress.visits
+            same_round = int(np.argmax(np.append(schedule[done:] != schedule[done], True)))
+            self._run_batch(progress, min(self.params.batch_size, same_round), GUMBEL, schedule)
+        return self.result(progress, self._gumbel_choice())
+
+    def _gumbel_choice(self) -> int:
+        """Return the root candidate with the greatest noise + logit + sigma(Q) among the most visited ones."""
+        root, selection = self.root, self.params.selection
+        most, unvisited = max_visits(self._tree, ROOT), mixed_value(self._tree, ROOT)
+        first = int(self._tree.node_edge[ROOT])
+        value = np.array([completed_value(self._tree, first + i, unvisited) for i in range(root.num_children)])
+        score = self._noise[: len(value)] + root.children_logit + (selection.c_visit + most) * selection.c_scale * value
+        return int(np.argmax(np.where(root.children_visits == most, score, -np.inf)))
+
+    # --- results ------------------------------------------------------------------------------------------------
+
+    def result(self, progress: Progress | None = None, chosen: int | None = None) -> SearchResult:
+        """Return what the search knows now; `chosen` is the candidate to play if not the most visited one."""
+        root = self.root
+        ranking = root.ranking()
+        if chosen is not None:
+            ranking.remove(chosen)
+            ranking.insert(0, chosen)
+        candidates = [root.candidate(i, order) for order, i in enumerate(ranking)]
+        best = candidates[0]
+        return SearchResult(
+            pos=best.pos, visits=progress.visits if progress else 0, total_visits=root.node_visits,
+            seconds=progress.seconds if progress else 0.0, winrate=best.winrate if best.visits else root.raw_value,
+            raw_value=root.raw_value, candidates=candidates, tree_is_full=self.tree_is_full,
+        )
+
+    def improved_policy(self) -> np.ndarray:
+        """Return the improved policy of the root, float64 [A], 0 for moves that are no candidates."""
+        selection, root = self.params.selection, self.root
+        improved_policy(self._tree, ROOT, selection.c_visit, selection.c_scale, self._policy)
+        policy = np.zeros(len(self._policy))
+        policy[self.geometry.policy_index[root.action]] = self._policy[: root.num_children]
+        return policy

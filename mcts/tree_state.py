@@ -1,0 +1,166 @@
+"""The search tree as arrays: one entry per node, and one flat range of edges per node.
+
+A node is a position, an edge a candidate move in it. Values are win rates of the side to move, in [0, 1]; the sums
+on an edge are from the view of the player who chooses the edge, in other words the mover of its node.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from board.state import History, State, new_history, new_state
+from common.kernel import kernel
+from mcts.constant import MAX_DEPTH, NOT_EXPANDED
+
+# Tree.node_kind: waiting for the network, evaluated, or the end of the game.
+PENDING, EXPANDED, TERMINAL = 0, 1, 2
+
+# Tree.counters
+NODES, EDGES = 0, 1
+
+ROOT = 0
+
+
+class Tree(NamedTuple):
+    """All nodes and edges; node 0 is the root."""
+
+    counters: np.ndarray  # int32 [2]: nodes and edges in use
+    node_edge: np.ndarray  # int32 [N]: first edge
+    node_edges: np.ndarray  # int16 [N]: number of edges
+    node_kind: np.ndarray  # int8 [N]
+    node_visits: np.ndarray  # int32 [N]: finished visits of its edges
+    node_pending: np.ndarray  # int32 [N]: visits of its edges that wait for the network
+    node_value: np.ndarray  # float32 [N]: value given by the network or by the final score
+    edge_pos: np.ndarray  # int16 [E]: move
+    edge_child: np.ndarray  # int32 [E]: node, or NOT_EXPANDED
+    edge_logit: np.ndarray  # float32 [E]: logarithm of the prior
+    edge_prior: np.ndarray  # float32 [E]: policy over the node's edges
+    edge_visits: np.ndarray  # int32 [E]
+    edge_pending: np.ndarray  # int16 [E]
+    edge_sum: np.ndarray  # float64 [E]: sum of values
+    edge_square_sum: np.ndarray  # float64 [E]: sum of squared values
+
+
+class Batch(NamedTuple):
+    """Work space of the search: the leaves that wait for the network, and how they were reached."""
+
+    planes: np.ndarray  # float32 [B, 6, S, S]
+    leaf: np.ndarray  # int32 [B]: node
+    path: np.ndarray  # int32 [B, MAX_DEPTH]: edges from the root
+    length: np.ndarray  # int32 [B]: edges in use
+    moves: np.ndarray  # int32 [S*S]: candidate moves of one node
+    owner: np.ndarray  # int8 [C]
+    queue: np.ndarray  # int16 [C]
+
+
+NODE_ARRAYS = tuple(name for name in Tree._fields if name.startswith("node_"))
+EDGE_ARRAYS = tuple(name for name in Tree._fields if name.startswith("edge_"))
+DTYPES = {
+    "counters": np.int32, "node_edge": np.int32, "node_edges": np.int16, "node_kind": np.int8,
+    "node_visits": np.int32, "node_pending": np.int32, "node_value": np.float32, "edge_pos": np.int16,
+    "edge_child": np.int32, "edge_logit": np.float32, "edge_prior": np.float32, "edge_visits": np.int32,
+    "edge_pending": np.int16, "edge_sum": np.float64, "edge_square_sum": np.float64,
+}
+NODE_BYTES = sum(np.dtype(DTYPES[name]).itemsize for name in NODE_ARRAYS)
+EDGE_BYTES = sum(np.dtype(DTYPES[name]).itemsize for name in EDGE_ARRAYS)
+
+
+def new_tree(nodes: int, edges: int) -> Tree:
+    """Return an empty tree with room for so many nodes and edges (memory is touched only when used)."""
+    sizes = {"counters": 2} | dict.fromkeys(NODE_ARRAYS, nodes) | dict.fromkeys(EDGE_ARRAYS, edges)
+    return Tree(*(np.zeros(sizes[name], dtype=DTYPES[name]) for name in Tree._fields))
+
+
+def grow_tree(tree: Tree, nodes: int, edges: int) -> Tree:
+    """Return a copy with more room."""
+    larger = new_tree(nodes, edges)
+    for old, new in zip(tree, larger, strict=True):
+        new[: len(old)] = old
+    return larger
+
+
+def new_batch(board_size: int, batch_size: int, planes: int = 6) -> Batch:
+    """Return work space for batches of up to `batch_size` leaves."""
+    cells = (board_size + 2) ** 2
+    return Batch(
+        np.zeros((batch_size, planes, board_size, board_size), dtype=np.float32),
+        np.zeros(batch_size, dtype=np.int32), np.zeros((batch_size, MAX_DEPTH), dtype=np.int32),
+        np.zeros(batch_size, dtype=np.int32), np.zeros(board_size * board_size, dtype=np.int32),
+        np.zeros(cells, dtype=np.int8), np.zeros(cells, dtype=np.int16),
+    )
+
+
+def new_line(board_size: int, moves: int) -> tuple[State, History]:
+    """Return a position and a history in which the search plays out a line after `moves` moves of the game."""
+    return new_state(board_size), new_history(moves + MAX_DEPTH + 2)
+
+
+@kernel
+def add_node(tree):
+    """Append an unevaluated node without edges and return it. Modifies tree; the caller has made sure of the room."""
+    node = tree.counters[NODES]
+    tree.counters[NODES] = node + 1
+    tree.node_edge[node] = tree.counters[EDGES]
+    tree.node_edges[node] = 0
+    tree.node_kind[node] = PENDING
+    tree.node_visits[node] = 0
+    tree.node_pending[node] = 0
+    tree.node_value[node] = 0.0
+    return node
+
+
+@kernel
+def add_edge(tree, node, pos):
+    """Append a move to the newest node. Modifies tree; the caller has made sure of the room."""
+    edge = tree.counters[EDGES]
+    tree.counters[EDGES] = edge + 1
+    tree.node_edges[node] += 1
+    tree.edge_pos[edge] = pos
+    tree.edge_child[edge] = NOT_EXPANDED
+    tree.edge_logit[edge] = 0.0
+    tree.edge_prior[edge] = 0.0
+    tree.edge_visits[edge] = 0
+    tree.edge_pending[edge] = 0
+    tree.edge_sum[edge] = 0.0
+    tree.edge_square_sum[edge] = 0.0
+
+
+@kernel
+def copy_subtree(target, source, root):
+    """Copy the nodes below `root` (included) to the empty tree `target`, breadth first. Modifies target.
+
+    While a node waits for its turn, node_edge of its copy holds the number of the original.
+    """
+    target.counters[NODES] = 1
+    target.counters[EDGES] = 0
+    target.node_edge[0] = root
+    node = 0
+    while node < target.counters[NODES]:
+        original = target.node_edge[node]
+        first, count = source.node_edge[original], source.node_edges[original]
+        start = target.counters[EDGES]
+        target.node_edge[node] = start
+        target.node_edges[node] = count
+        target.node_kind[node] = source.node_kind[original]
+        target.node_visits[node] = source.node_visits[original]
+        target.node_pending[node] = 0
+        target.node_value[node] = source.node_value[original]
+        for i in range(count):
+            edge, old = start + i, first + i
+            target.edge_pos[edge] = source.edge_pos[old]
+            target.edge_logit[edge] = source.edge_logit[old]
+            target.edge_prior[edge] = source.edge_prior[old]
+            target.edge_visits[edge] = source.edge_visits[old]
+            target.edge_pending[edge] = 0
+            target.edge_sum[edge] = source.edge_sum[old]
+            target.edge_square_sum[edge] = source.edge_square_sum[old]
+            target.edge_child[edge] = NOT_EXPANDED
+            if source.edge_child[old] != NOT_EXPANDED:
+                child = target.counters[NODES]
+                target.counters[NODES] = child + 1
+                target.node_edge[child] = source.edge_child[old]
+                target.edge_child[edge] = child
+        target.counters[EDGES] = start + count
+        node += 1
+
+

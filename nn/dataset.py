@@ -1,0 +1,209 @@
+"""Training samples: npz files in, shuffled batches out.
+
+Letters: N samples, S board size, A = S*S + 1 policy entries.
+"""
+
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from board.geometry import get_geometry
+from nn.loss import UNKNOWN_VALUE
+from nn.network.dual_net import INPUT_PLANES
+
+SYMMETRIES = 8
+CACHE_BYTES = 2 << 30  # samples kept in memory between epochs; beyond that files are read again
+
+
+class DataError(Exception):
+    """Training data that cannot be used; the text names the file and what to do."""
+
+
+class Samples(NamedTuple):
+    """Samples of one file or batch, as they lie on disk."""
+
+    planes: np.ndarray  # int8 [N, 6, S, S]
+    policy: np.ndarray  # uint8 or float32 [N, A]
+    value: np.ndarray  # int8 [N]: 0 loss, 1 draw, 2 win, -1 unknown
+    win_rate: np.ndarray  # float32 [N], NaN where none
+
+    def take(self, index: np.ndarray | slice) -> "Samples":
+        """Return the samples of an index."""
+        return Samples(*(array[index] for array in self))
+
+
+class Batch(NamedTuple):
+    """One batch on the device, ready for the network."""
+
+    planes: torch.Tensor  # float32 [N, 6, S, S], channels_last
+    policy: torch.Tensor  # float32 [N, A]
+    value: torch.Tensor  # int8 [N]
+    win_rate: torch.Tensor  # float32 [N]
+
+
+@dataclass(frozen=True)
+class SampleFile:
+    """A file and how its samples are split: the first `train` of `total` are learnt from, the rest are for testing."""
+
+    path: Path
+    total: int
+    train: int
+
+
+def find_data_files(folder: Path, pattern: str) -> list[Path]:
+    """Return the npz files of a pattern in the order of their numbers; raises DataError if there is none."""
+    paths = sorted(folder.glob(pattern), key=lambda path: [int(n) for n in re.findall(r"\d+", path.stem)] or [-1])
+    if not paths:
+        raise DataError(f"no {pattern} in {folder}: make some from games with --kifu-dir FOLDER")
+    return paths
+
+
+def split_samples(total: int, test_share: float) -> int:
+    """Return how many of `total` samples are for training.
+
+    The test samples are the last of a file, so that at most one game per file lies on both sides.
+    """
+    if test_share <= 0.0 or total < 2:
+        return total
+    return min(total - 1, max(1, total - round(total * test_share)))
+
+
+def open_files(paths: list[Path], test_share: float) -> list[SampleFile]:
+    """Count the samples of each file and split them; raises DataError for an unreadable file."""
+    files = []
+    for path in paths:
+        total = len(_read_arrays(path, ("value",))["value"])
+        files.append(SampleFile(path, total, split_samples(total, test_share)))
+    if sum(file.train for file in files) == 0:
+        raise DataError(f"{paths[0].parent}: the files hold no samples, make new ones with --kifu-dir FOLDER")
+    return files
+
+
+def _read_arrays(path: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """Return those of the named arrays that a file has; raises DataError when it cannot be read."""
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            if not isinstance(data, np.lib.npyio.NpzFile):
+                raise ValueError("not an npz file")
+            return {name: data[name] for name in names if name in data.files}
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise DataError(f"cannot read {path} ({error}): delete it, or make it anew with --kifu-dir FOLDER") from error
+
+
+def load_samples(path: Path, board_size: int) -> Samples:
+    """Read a file of ours or of TamaGo's; raises DataError when it is unreadable or of another board size."""
+    arrays = _read_arrays(path, ("input", "policy", "value", "win_rate"))
+    missing = [name for name in ("input", "policy", "value") if name not in arrays]
+    if missing:
+        raise DataError(f"{path} has no array {missing[0]!r}: delete it, or make it anew with --kifu-dir FOLDER")
+    planes, policy, value = arrays["input"], arrays["policy"], arrays["value"]
+    count, points = len(value), board_size * board_size
+    if planes.shape != (count, INPUT_PLANES, board_size, board_size) or policy.shape != (count, points + 1):
+        raise DataError(f"{path} is not for board size {board_size} (input {planes.shape}, policy {policy.shape}): "
+                        "give the right --size, or make the data anew with --kifu-dir FOLDER")
+    policy_type = np.float32 if policy.dtype.kind == "f" else np.uint8
+    win_rate = arrays.get("win_rate", np.full(count, np.nan))
+    if value.size and not (UNKNOWN_VALUE <= value.min() and value.max() <= 2):
+        raise DataError(f"{path} has value classes outside -1..2: delete it, or make it anew with --kifu-dir FOLDER")
+    return Samples(planes.astype(np.int8, copy=False), policy.astype(policy_type, copy=False),
+                   value.astype(np.int8), win_rate.astype(np.float32, copy=False))
+
+
+class DataSet:
+    """The files of a run, read one at a time, with a seeded order for each epoch."""
+
+    def __init__(self, files: list[SampleFile], board_size: int, batch_size: int, seed: int) -> None:
+        """Take the split files; nothing is read yet."""
+        self.files = files
+        self.board_size = board_size
+        self.batch_size = batch_size
+        self.seed = seed
+        self._cache: dict[Path, Samples] = {}
+
+    @property
+    def test_count(self) -> int:
+        """Number of test samples."""
+        return sum(file.total - file.train for file in self.files)
+
+    def batches_in(self, file: SampleFile) -> int:
+        """Return the number of training batches of a file; an incomplete last one is left out unless it is alone."""
+        return file.train // self.batch_size or int(file.train > 0)
+
+    @property
+    def batches_per_epoch(self) -> int:
+        """Number of training batches of one epoch."""
+        return sum(self.batches_in(file) for file in self.files)
+
+    def training_batches(self, epoch: int, skip: int = 0) -> Iterator[tuple[Samples, np.ndarray]]:
+        """Yield batches and the symmetry [N] of each sample, from batch number `skip` of the epoch on.
+
+        Everything follows from the seed, the epoch and the file alone: a resumed run sees what it would have seen.
+        """
+        order = np.random.default_rng([self.seed, epoch]).permutation(len(self.files))
+        for number in order:
+            file = self.files[number]
+            count = self.batches_in(file)
+            if skip >= count:
+                skip -= count
+                continue
+            samples = self._load(file)
+            rng = np.random.default_rng([self.seed, epoch, 1 + int(number)])
+            shuffled = rng.permutation(file.train)
+            symmetries = rng.integers(0, SYMMETRIES, file.train)
+            for start in range(skip * self.batch_size, count * self.batch_size, self.batch_size):
+                part = slice(start, start + self.batch_size)
+                yield samples.take(shuffled[part]), symmetries[part]
+            skip = 0
+
+    def test_batches(self) -> Iterator[tuple[Samples, np.ndarray]]:
+        """Yield all test samples in order, as they are (symmetry 0)."""
+        for file in self.files:
+            if file.train == file.total:
+                continue
+            samples = self._load(file)
+            for start in range(file.train, file.total, self.batch_size):
+                part = samples.take(slice(start, min(start + self.batch_size, file.total)))
+                yield part, np.zeros(len(part.value), dtype=np.int64)
+
+    def _load(self, file: SampleFile) -> Samples:
+        """Return a file's samples, from memory where they are still there."""
+        if file.path not in self._cache:
+            samples = load_samples(file.path, self.board_size)
+            if len(samples.value) != file.total:
+                raise DataError(f"{file.path} changed during training: start again with --restart true")
+            held = sum(array.nbytes for kept in self._cache.values() for array in kept)
+            if held + sum(array.nbytes for array in samples) > CACHE_BYTES:
+                self._cache.clear()
+            self._cache[file.path] = samples
+        return self._cache[file.path]
+
+
+def make_symmetry_table(board_size: int) -> torch.Tensor:
+    """Return int64 [8, A]: the policy entry that is read for each entry under each symmetry (the pass stays)."""
+    geometry = get_geometry(board_size)
+    return torch.from_numpy(geometry.policy_index[geometry.symmetry[:, geometry.policy_pos]].astype(np.int64))
+
+
+def make_batch(samples: Samples, symmetries: np.ndarray, table: torch.Tensor, device: torch.device) -> Batch:
+    """Move samples to the device and turn each one's planes and policy by its symmetry.
+
+    Args:
+        samples: N samples.
+        symmetries: int [N], 0 to 7.
+        table: make_symmetry_table(), on the device.
+        device: where the batch goes.
+    """
+    planes, policy, value, win_rate = (torch.from_numpy(array).to(device, non_blocking=True) for array in samples)
+    count, channels, size, _ = planes.shape
+    source = table[torch.from_numpy(symmetries).to(device)]
+    points = source[:, None, :-1].expand(count, channels, size * size)
+    planes = planes.flatten(start_dim=2).gather(2, points).view(count, channels, size, size)
+    policy = policy.gather(1, source)
+    return Batch(planes.to(torch.float32, memory_format=torch.channels_last), policy.to(torch.float32), value, win_rate)

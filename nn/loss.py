@@ -1,0 +1,51 @@
+"""The losses of learning, one number per sample.
+
+Letters: N samples, A = S*S + 1 policy entries.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch.nn import functional
+
+from nn.network.head.value_head import VALUE_CLASSES
+
+UNKNOWN_VALUE = -1
+PolicyLoss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def calculate_policy_loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """Return the cross entropy [N] between the target distribution [N, A] and the policy of the logits [N, A]."""
+    return -(target * functional.log_softmax(logits, dim=1)).sum(dim=1)
+
+
+def calculate_value_loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """Return the cross entropy [N] between the soft value target [N, 3] and the value of the logits [N, 3].
+
+    A target row of zeros (nothing known) gives a loss of 0.
+    """
+    return -(target * functional.log_softmax(logits, dim=1)).sum(dim=1)
+
+
+def make_value_target(value: torch.Tensor, win_rate: torch.Tensor, blend: float) -> torch.Tensor:
+    """Return soft targets [N, 3] over loss, draw, win from results and recorded win rates.
+
+    (1 - blend) * one-hot(value) + blend * (1 - w, 0, w). Where only one of the two is known it stands alone, the win
+    rate only if `blend` is above 0; where neither is, the row is zero.
+
+    Args:
+        value: classes [N], UNKNOWN_VALUE where the result is not known.
+        win_rate: recorded win rates w of the side to move [N], NaN where there is none.
+        blend: share of the win rate, 0 to 1.
+    """
+    known = value != UNKNOWN_VALUE
+    result = functional.one_hot(value.clamp(min=0).long(), VALUE_CLASSES).to(torch.float32)
+    result = result * known.unsqueeze(1)
+    if blend <= 0.0:
+        return result
+    rated = ~torch.isnan(win_rate)
+    rate = torch.nan_to_num(win_rate, nan=0.0)
+    guess = torch.stack((1.0 - rate, torch.zeros_like(rate), rate), dim=1) * rated.unsqueeze(1)
+    share = blend * rated * known + 1.0 * (rated & ~known)
+    share = share.unsqueeze(1)
+    return (1.0 - share) * result + share * guess

@@ -1,0 +1,1 @@
+"""The two heads of the network; both give logits."""

@@ -1,0 +1,98 @@
+"""How a training step calculates on each kind of device: two small objects with the same three verbs."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, Protocol
+
+import torch
+
+
+class Precision(Protocol):
+    """What a training loop needs to know about number formats."""
+
+    name: str
+
+    def forward(self) -> AbstractContextManager[Any]:
+        """Return the context in which the network and the loss are calculated."""
+
+    def step(self, loss: torch.Tensor, optimizer: torch.optim.Optimizer) -> None:
+        """Calculate the gradients and move the weights."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what a checkpoint must keep."""
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take up what a checkpoint kept; an empty dict is fine."""
+
+
+class FullPrecision:
+    """float32 throughout."""
+
+    name = "fp32"
+
+    def forward(self) -> AbstractContextManager[Any]:
+        """Return a context that changes nothing."""
+        return nullcontext()
+
+    def step(self, loss: torch.Tensor, optimizer: torch.optim.Optimizer) -> None:
+        """Calculate the gradients and move the weights."""
+        loss.backward()
+        optimizer.step()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return nothing: there is no state."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take up nothing."""
+
+
+class MixedPrecision:
+    """Half-precision network, float32 weights; float16 scales the loss so that small gradients survive."""
+
+    def __init__(self, device_type: str, dtype: torch.dtype) -> None:
+        """Calculate in `dtype` (bfloat16 or float16) on "cuda" or "cpu"."""
+        self.device_type = device_type
+        self.dtype = dtype
+        self.name = "bf16" if dtype == torch.bfloat16 else "fp16"
+        self.scaler = torch.amp.GradScaler(device_type, enabled=dtype == torch.float16)
+
+    @contextmanager
+    def forward(self) -> Iterator[None]:
+        """Run the network in half precision inside this context."""
+        with torch.autocast(self.device_type, dtype=self.dtype):
+            yield
+
+    def step(self, loss: torch.Tensor, optimizer: torch.optim.Optimizer) -> None:
+        """Calculate scaled gradients and move the weights; a step with overflown gradients is left out."""
+        self.scaler.scale(loss).backward()
+        self.scaler.step(optimizer)
+        self.scaler.update()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the loss scale."""
+        return self.scaler.state_dict()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take up the loss scale, if the checkpoint was written with one."""
+        if state and self.scaler.is_enabled():
+            self.scaler.load_state_dict(state)
+
+
+def has_native_bf16() -> bool:
+    """Tell whether this CPU multiplies bfloat16 matrices in hardware (elsewhere bfloat16 is ten times slower)."""
+    checks = (getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"))
+    return any(check() for check in checks if check is not None)
+
+
+def choose_half_dtype(device: torch.device) -> torch.dtype | None:
+    """Return the half-precision format that is fast on a device, or None where float32 is faster."""
+    if device.type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
+    return torch.bfloat16 if device.type == "cpu" and has_native_bf16() else None
+
+
+def choose_precision(device: torch.device) -> Precision:
+    """Return the fastest sound way to train on a device."""
+    dtype = choose_half_dtype(device)
+    return FullPrecision() if dtype is None else MixedPrecision(device.type, dtype)

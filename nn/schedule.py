@@ -1,0 +1,38 @@
+"""Learning-rate schedules: from where the run stands to a learning rate."""
+
+import math
+from dataclasses import dataclass
+
+WARM_UP_STEPS = 200
+
+
+@dataclass(frozen=True)
+class LectureSchedule:
+    """Fixed steps down at given epochs: 1-5, 6-8, 9-10, 11-15 in the lecture."""
+
+    base: float
+    first_rate: float
+    steps: dict[int, float]  # epoch counted from 0 -> rate from there on, for a base of `first_rate`
+
+    def rate(self, epoch: int, step: int, share: float) -> float:
+        """Return the learning rate in `epoch` (from 0); the other two arguments do not matter here."""
+        rate = self.first_rate
+        for start in sorted(self.steps):
+            if epoch >= start:
+                rate = self.steps[start]
+        return rate * self.base / self.first_rate
+
+
+@dataclass(frozen=True)
+class CosineSchedule:
+    """A short linear warm-up, then half a cosine down to 0 at the end of the run."""
+
+    base: float
+
+    def rate(self, epoch: int, step: int, share: float) -> float:
+        """Return the learning rate at `step` (from 0, over the whole run), `share` (0..1) of the run being over."""
+        warm_up = min(1.0, (step + 1) / WARM_UP_STEPS)
+        return self.base * warm_up * 0.5 * (1.0 + math.cos(math.pi * min(1.0, max(0.0, share))))
+
+
+Schedule = LectureSchedule | CosineSchedule

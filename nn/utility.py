@@ -1,0 +1,181 @@
+"""Devices and model files.
+
+A model file is a plain state_dict with TamaGo's key names; filters, blocks and board size are read from its tensors.
+"""
+
+import io
+import math
+import os
+import pickle
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+
+from common.print_console import print_err
+from nn.network.dual_net import INPUT_PLANES, DualNet
+
+if TYPE_CHECKING:
+    from nn.inference import Evaluator
+
+RANDOM_MODEL = "none"
+RANDOM_MODEL_SEED = 0
+SUGGESTION = "give another file with --model, or `--model none` for a network that knows nothing"
+
+
+class ModelFileError(Exception):
+    """A model file that cannot be used; one line with path, reason and what to do."""
+
+    def __init__(self, path: str | Path, reason: str, advice: str = SUGGESTION) -> None:
+        """Keep the three parts; str() joins them."""
+        super().__init__(f"cannot use model {path}: {reason}; {advice}")
+        self.path = str(path)
+        self.reason = reason
+        self.advice = advice
+
+
+class NetworkShape(NamedTuple):
+    """The numbers a state_dict was made with."""
+
+    filters: int
+    blocks: int
+    board_size: int
+
+
+def get_torch_device(use_gpu: bool) -> torch.device:
+    """Return the first CUDA device if it is asked for and there, else the CPU; says so if it is not there."""
+    if use_gpu and torch.cuda.is_available():
+        return torch.device("cuda", 0)
+    if use_gpu:
+        print_err("No CUDA device found: using the CPU (say --use-gpu false to silence this line).")
+    return torch.device("cpu")
+
+
+def write_atomically(path: str | Path, content: bytes) -> None:
+    """Put `content` into a file so that a reader, or a full disk, only ever meets the old file or the whole new one.
+
+    Raises OSError; the old file is then untouched.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def save_atomically(content: Any, path: str | Path) -> None:
+    """Write what torch.load can read, all or nothing; raises OSError."""
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
+    write_atomically(path, buffer.getvalue())
+
+
+def save_network(network: torch.nn.Module, path: str | Path) -> None:
+    """Write the weights as a model file, all or nothing; raises OSError."""
+    # A fresh contiguous copy of each tensor: no device, memory format or shared storage leaks into the file.
+    weights = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in network.state_dict().items()}
+    save_atomically(weights, path)
+
+
+def read_state_dict(path: str | Path) -> dict[str, torch.Tensor]:
+    """Return the tensors of a model file; raises ModelFileError for anything but a dict of finite tensors."""
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError:
+        raise ModelFileError(path, "there is no such file") from None
+    except OSError as error:
+        raise ModelFileError(path, error.strerror or type(error).__name__) from None
+    except pickle.UnpicklingError as error:
+        refused = "weights only" in str(error).lower() and "unsupported" in str(error).lower()
+        reason = "it holds other objects than weights" if refused else "it is damaged or no model file"
+        raise ModelFileError(path, reason) from None
+    except Exception:  # torch raises many types for a damaged archive
+        raise ModelFileError(path, "it is damaged or no model file") from None
+    if not isinstance(content, dict) or not content or not all(
+        isinstance(name, str) and isinstance(tensor, torch.Tensor) for name, tensor in content.items()
+    ):
+        raise ModelFileError(path, "it holds no state_dict (names with tensors)")
+    for name, tensor in content.items():
+        if not torch.isfinite(tensor).all():
+            raise ModelFileError(path, f"{name} holds infinite or undefined numbers")
+    return content
+
+
+def infer_shape(weights: dict[str, torch.Tensor]) -> NetworkShape:
+    """Return the shape of a DualNet's state_dict; raises ValueError naming what does not fit."""
+    try:
+        stem, policy = weights["conv_layer.weight"], weights["policy_head.fc_layer.weight"]
+    except KeyError as error:
+        raise ValueError(f"it has no tensor {error.args[0]}, so it is not of a DualNet") from None
+    if stem.ndim != 4 or stem.shape[1:] != (INPUT_PLANES, 3, 3) or policy.ndim != 2:
+        raise ValueError(f"conv_layer.weight has shape {tuple(stem.shape)}, not [filters, {INPUT_PLANES}, 3, 3]")
+    board_size = math.isqrt(max(0, policy.shape[0] - 1))
+    numbers = {name.split(".")[1] for name in weights if name.startswith("blocks.")}
+    return NetworkShape(stem.shape[0], len(numbers), board_size)
+
+
+def load_network(path: str | Path, board_size: int | None = None, use_gpu: bool = False) -> DualNet:
+    """Return the network of a model file in evaluation mode, on the device.
+
+    Args:
+        path: model file, or "none" for random (seeded) weights.
+        board_size: size that is needed; None takes the file's.
+        use_gpu: whether to use the first CUDA device.
+
+    Raises:
+        ModelFileError: whatever is wrong with the file, or another board size is needed.
+    """
+    device = get_torch_device(use_gpu)
+    if str(path) == RANDOM_MODEL:
+        return make_random_network(board_size, device)
+    weights = read_state_dict(path)
+    try:
+        shape = infer_shape(weights)
+        if board_size is not None and shape.board_size != board_size:
+            raise ModelFileError(path, f"it is for board size {shape.board_size}, not {board_size}",
+                                 f"use --size {shape.board_size}, or a model of size {board_size}")
+        network = DualNet(device, shape.board_size, shape.filters, shape.blocks)
+        misfit = find_misfit(network.state_dict(), weights)
+        if misfit:
+            raise ValueError(misfit)
+    except ValueError as error:
+        raise ModelFileError(path, str(error)) from None
+    network.load_state_dict(weights)
+    return network.to(device).eval()
+
+
+def find_misfit(expected: dict[str, torch.Tensor], found: dict[str, torch.Tensor]) -> str:
+    """Return the first name or shape in which two state_dicts differ, as a reason; empty if there is none."""
+    for name in expected:
+        if name not in found:
+            return f"it has no tensor {name}"
+        if found[name].shape != expected[name].shape:
+            return f"{name} has shape {list(found[name].shape)}, not {list(expected[name].shape)}"
+    for name in found:
+        if name not in expected:
+            return f"it has an unknown tensor {name}"
+    return ""
+
+
+def make_random_network(board_size: int | None, device: torch.device) -> DualNet:
+    """Return a network of the default shape with weights from a fixed seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(RANDOM_MODEL_SEED)
+        network = DualNet(device) if board_size is None else DualNet(device, board_size)
+    return network.to(device).eval()
+
+
+def load_evaluator(path: str | Path, board_size: int | None = None, use_gpu: bool = False) -> "Evaluator":
+    """Return the fast numpy evaluator of a model file ("none": random weights); raises ModelFileError."""
+    from nn.inference import Evaluator  # the import of the lower-level parts waits until an evaluator is wanted
+
+    return Evaluator(load_network(path, board_size, use_gpu))
