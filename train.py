@@ -49,7 +49,8 @@ PROGRAM_DIR = Path(__file__).resolve().parent
     help="Wall-clock budget of the run, all its parts together.",
 )
 @click.option(
-    "--learning-rate", type=click.FloatRange(0, min_open=True), default=learning_param.SL_LEARNING_RATE, show_default=True,
+    "--learning-rate", type=click.FloatRange(0, min_open=True),
+    default=learning_param.SL_LEARNING_RATE, show_default=True,
     help="Highest learning rate.",
 )
 @click.option(

@@ -110,7 +110,7 @@ def load_samples(path: Path, board_size: int) -> Samples:
                         "give the right --size, or make the data anew with --kifu-dir FOLDER")
     policy_type = np.float32 if policy.dtype.kind == "f" else np.uint8
     win_rate = arrays.get("win_rate", np.full(count, np.nan))
-    if value.size and not (UNKNOWN_VALUE <= value.min() and value.max() <= 2):
+    if value.size and not (value.min() >= UNKNOWN_VALUE and value.max() <= 2):
         raise DataError(f"{path} has value classes outside -1..2: delete it, or make it anew with --kifu-dir FOLDER")
     return Samples(planes.astype(np.int8, copy=False), policy.astype(policy_type, copy=False),
                    value.astype(np.int8), win_rate.astype(np.float32, copy=False))

@@ -22,7 +22,9 @@ class StopRequest:
             self._old = {number: signal.signal(number, self._note) for number in SIGNALS}
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Give the signals back."""
         self._restore()
 

@@ -19,7 +19,7 @@ from nn.metrics import Row, Scores, Sums, print_scores, write_csv, write_curves
 from nn.network.dual_net import DEFAULT_BLOCKS, DEFAULT_FILTERS, DualNet
 from nn.precision import choose_precision
 from nn.schedule import CosineSchedule, LectureSchedule, Schedule
-from nn.utility import get_torch_device, save_atomically, save_network
+from nn.utility import get_torch_device, save_atomically, save_network, to_channels_last
 
 ROW_STEPS = 1000  # steps between two rows of the CSV
 CHECK_STEPS = 50  # steps between two looks at the running loss
@@ -104,7 +104,7 @@ class Trainer:
         self.data = DataSet(files, config.board_size, config.batch_size, config.seed)
         torch.manual_seed(config.seed)
         network = DualNet(self.device, config.board_size, config.filters, config.blocks)
-        self.network = network.to(self.device, memory_format=torch.channels_last)
+        self.network = to_channels_last(network, self.device)
         self.average = WeightAverage(self.network, config.ema) if config.ema > 0.0 else None
         self.optimizer = torch.optim.SGD(
             self.network.parameters(), lr=config.learning_rate, momentum=learning_param.MOMENTUM,
@@ -175,7 +175,7 @@ class Trainer:
                     self._check(loss)
                     bar.set_postfix(loss=f"{loss.item():.4f}", refresh=False)
                 if progress.step % ROW_STEPS == 0 and progress.batch < total:
-                    self._add_row(None)
+                    self._add_row()
                 if time.monotonic() - self.last_saved > CHECKPOINT_SECONDS:
                     self.save_state()
                 if stop.name or (self.config.minutes is not None and self.share() >= 1.0):
@@ -215,8 +215,10 @@ class Trainer:
 
     def _end_epoch(self) -> None:
         """Test, keep the best model, print and write everything."""
+        self._add_row()
         scores = self.evaluate() if self.data.test_count else None
-        self._add_row(scores)
+        self.rows[-1] = replace(self.rows[-1], test=scores)
+        write_csv(self.rows, self.metrics_path)
         loss = self.rows[-1].train.loss if scores is None else scores.loss
         self._check(torch.tensor(loss))
         if scores is None or loss < self.progress.best_loss:
@@ -238,11 +240,11 @@ class Trainer:
         print_scores(f"Test {self.progress.epoch + 1}", scores, time.monotonic() - start)
         return scores
 
-    def _add_row(self, test: Scores | None) -> None:
+    def _add_row(self) -> None:
         """Close a stretch of training: print it and put it into the CSV."""
         progress, now = self.progress, time.monotonic()
         rate = self.optimizer.param_groups[0]["lr"]
-        row = Row(progress.epoch + 1, progress.step, self.elapsed(), rate, self.sums.scores(), test)
+        row = Row(progress.epoch + 1, progress.step, self.elapsed(), rate, self.sums.scores(), None)
         print_scores(f"epoch {row.epoch}, step {row.step}, learning rate {rate:.3g}", row.train, now - self.row_start)
         self.rows.append(row)
         self.sums = Sums(self.config.value_weight, self.device)

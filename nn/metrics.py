@@ -52,7 +52,8 @@ class Sums:
         known = value != UNKNOWN_VALUE
         policy_hits = logits[0].argmax(dim=1) == policy.argmax(dim=1)
         value_hits = (logits[1].argmax(dim=1) == value) & known
-        parts = (torch.ones_like(losses[0]), losses[0], losses[1], value_target.sum(dim=1), policy_hits, known, value_hits)
+        targets = value_target.sum(dim=1)
+        parts = (torch.ones_like(targets), *losses, targets, policy_hits, known, value_hits)
         self.sums += torch.stack([part.detach().sum(dtype=torch.float64) for part in parts])
 
     def scores(self) -> Scores:

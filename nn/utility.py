@@ -9,7 +9,7 @@ import os
 import pickle
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
 
@@ -18,6 +18,8 @@ from nn.network.dual_net import INPUT_PLANES, DualNet
 
 if TYPE_CHECKING:
     from nn.inference import Evaluator
+
+Net = TypeVar("Net", bound=torch.nn.Module)
 
 RANDOM_MODEL = "none"
 RANDOM_MODEL_SEED = 0
@@ -50,6 +52,12 @@ def get_torch_device(use_gpu: bool) -> torch.device:
     if use_gpu:
         print_err("No CUDA device found: using the CPU (say --use-gpu false to silence this line).")
     return torch.device("cpu")
+
+
+def to_channels_last(network: Net, device: torch.device) -> Net:
+    """Move a network to a device, its convolutions in the memory format that is fastest there (also on CPUs)."""
+    moved = network.to(device)
+    return moved.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
 
 def write_atomically(path: str | Path, content: bytes) -> None:

@@ -1,0 +1,51 @@
+"""Moves without search: drawn from the network's policy."""
+
+import random
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from board.constant import PASS
+from board.go_board import GoBoard
+from board.stone import Stone
+from nn.feature import generate_input_planes
+
+if TYPE_CHECKING:
+    from nn.inference import Evaluator
+
+# Moves with less than this share of the best one's probability are not played.
+CUTOFF = 0.1
+
+
+class RawEvaluation(NamedTuple):
+    """What the network says about one position: policy float [S*S+1] (sum 1) and the win rate of the side to move."""
+
+    policy: np.ndarray
+    winrate: float
+
+
+def evaluate(evaluator: "Evaluator", board: GoBoard, color: Stone) -> RawEvaluation:
+    """Return the network's view of the board with `color` to move; a draw is half a win."""
+    logits, value = evaluator(generate_input_planes(board, color)[np.newaxis])
+    exponentials = np.exp(logits[0].astype(np.float64) - float(logits[0].max()))
+    return RawEvaluation(exponentials / exponentials.sum(), float(value[0, 2] + 0.5 * value[0, 1]))
+
+
+def generate_move_from_policy(
+    policy: np.ndarray, board: GoBoard, color: Stone, rng: random.Random, may_pass: bool = True
+) -> int:
+    """Return a move drawn in proportion to `policy` [S*S+1] among legal moves near the best one.
+
+    Own complete eyes are not filled and no position is repeated. PASS takes part if `may_pass`, and is returned
+    when there is no other move.
+    """
+    moves = [(float(policy[index]), pos) for index, pos in enumerate(board.onboard_pos)
+             if board.is_legal_not_eye(pos, color) and not board.is_superko(pos, color)]
+    if may_pass or not moves:
+        moves.append((float(policy[-1]), PASS))
+    best = max(weight for weight, _ in moves)
+    moves = [(weight, pos) for weight, pos in moves if weight >= CUTOFF * best]
+    weights = [weight for weight, _ in moves]
+    if best <= 0:
+        return rng.choice([pos for _, pos in moves])
+    return rng.choices([pos for _, pos in moves], weights)[0]
