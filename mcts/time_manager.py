@@ -9,11 +9,11 @@ from enum import Enum
 
 from board.stone import Stone
 from mcts.clock import Clock, Overtime, TimeSettings
+from mcts.constant import CONST_VISITS
 from mcts.params import SearchLimit
 
 # "As many as fit into the time."
 UNLIMITED_VISITS = 1_000_000_000
-CONST_VISITS = 1000
 
 # A game is expected to have this many moves per point, and may well have LONG_GAME_MOVES_PER_POINT.
 GAME_MOVES_PER_POINT = 0.75
@@ -36,6 +36,7 @@ DEFAULT_LAG = 0.1
 
 # Visits per second until the first measurement; a search that must plan its visits ahead starts from it.
 FIRST_SPEED = 100.0
+MIN_PLANNED_VISITS = 2
 
 
 def coming_moves(board_size: int, moves: int, moves_per_point: float) -> float:
@@ -162,8 +163,8 @@ class TimeManager:
         """Return `limit` with visits that should fit into its seconds, for a search that divides them up beforehand."""
         if not math.isfinite(limit.seconds):
             return limit
-        visits = max(int(self.speed * limit.seconds), 1)
-        return SearchLimit(min(limit.visits, visits), limit.seconds, limit.strict)
+        visits = max(int(self.speed * limit.seconds), MIN_PLANNED_VISITS)
+        return SearchLimit(max(min(limit.visits, visits), MIN_PLANNED_VISITS), limit.seconds, limit.strict)
 
     def finish(self, color: Stone, elapsed: float, visits: int, limit: SearchLimit) -> None:
         """Charge a move of `elapsed` seconds with `visits` visits that was given `limit`."""

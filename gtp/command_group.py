@@ -1,0 +1,60 @@
+"""What the groups of commands have in common."""
+
+from typing import TYPE_CHECKING
+
+from board.stone import Stone
+from gtp.arguments import get_argument
+from gtp.options import EngineOptions
+from gtp.protocol import Command, GtpError
+from gtp.reader import InputLine
+
+if TYPE_CHECKING:
+    from gtp.engine import Engine
+
+
+class CommandGroup:
+    """Base of the groups; GtpClient brings the members to life.
+
+    Attributes:
+        options: options of the command line.
+        line: the line of input that is being carried out.
+    """
+
+    options: EngineOptions
+    line: InputLine
+
+    @property
+    def engine(self) -> "Engine":
+        """The engine; the first use waits until it is loaded."""
+        raise NotImplementedError
+
+    def should_stop(self) -> bool:
+        """Tell whether the running command is to come to an end."""
+        raise NotImplementedError
+
+    def get_pos(self, command: Command, index: int, message: str = "invalid coordinate") -> int:
+        """Return the pos that an argument names (also PASS and RESIGN); raises GtpError."""
+        text = get_argument(command, index, message)
+        try:
+            return self.engine.board.coordinate.convert_from_gtp_format(text)
+        except ValueError:
+            raise GtpError(message) from None
+
+    def get_points(self, command: Command, first: int = 0) -> list[int]:
+        """Return the points that the arguments from `first` on name, each at most once; raises GtpError."""
+        points: list[int] = []
+        for index in range(first, len(command.args)):
+            pos = self.get_pos(command, index)
+            if pos <= 0:
+                raise GtpError("invalid coordinate")
+            if pos in points:
+                raise GtpError("repeated vertex")
+            points.append(pos)
+        return points
+
+    def format_points(self, points: list[int]) -> str:
+        """Return points as text, separated by blanks."""
+        return " ".join(self.engine.board.coordinate.convert_to_gtp_format(pos) for pos in points)
+
+
+COLOR_NAMES = {Stone.EMPTY: "none", Stone.BLACK: "black", Stone.WHITE: "white", Stone.OUT_OF_BOARD: "none"}

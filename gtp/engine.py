@@ -1,0 +1,264 @@
+"""The state of a game behind the GTP commands, and how a move is chosen."""
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from board.constant import BOARD_SIZE, PASS, RESIGN
+from board.go_board import GoBoard
+from board.handicap import get_fixed_handicap, get_free_handicap
+from board.stone import Stone
+from common.print_console import print_err
+from gtp.diagnostics import format_speed, report_raw_value, report_search
+from gtp.move_choice import ResignPolicy, final_lead, first_playable, follows_pass
+from gtp.options import EngineOptions
+from mcts.analysis import SearchResult
+from mcts.dump import dump_tree
+from mcts.params import SearchLimit, SearchParams
+from mcts.time_manager import StartOptions, TimeManager
+from mcts.tree import Evaluator, MCTSTree
+from nn.policy_player import RawEvaluation, evaluate, generate_move_from_policy
+
+WARM_UP_VISITS = 16
+REGRESSION_SEED = 0
+
+StopFunction = Callable[[], bool]
+
+
+def never() -> bool:
+    """Tell a search to go on."""
+    return False
+
+
+@dataclass(frozen=True)
+class EvaluatorSource:
+    """Where the network comes from.
+
+    Attributes:
+        load: returns the evaluator for a board size; None takes the network's own.
+        any_size: whether `load` can serve every size.
+    """
+
+    load: Callable[[int | None], Evaluator]
+    any_size: bool = False
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A move with the win rate that the side to move had before it, and the visits that it cost."""
+
+    pos: int
+    winrate: float
+    visits: int = 0
+
+
+class Engine:
+    """Board, network, tree, clocks and the options that govern them."""
+
+    def __init__(self, options: EngineOptions, source: EvaluatorSource) -> None:
+        """Load the network and set up an empty board of its size; raises ModelFileError."""
+        self.options = options
+        self._source = source
+        self.evaluator = source.load(options.size)
+        size = getattr(self.evaluator, "board_size", options.size or BOARD_SIZE)
+        self.board = GoBoard(size, options.komi, options.superko)
+        self.tree = self._new_tree(size)
+        self.time = TimeManager(
+            StartOptions(options.visits, options.strict_visits, options.const_time, options.time), options.lag,
+        )
+        self.resign = ResignPolicy(options.resign_threshold, options.resign_streak, options.min_resign_move)
+        self._random = random.Random(options.seed)
+        self._has_searched = False
+
+    def _new_tree(self, board_size: int) -> MCTSTree:
+        """Return a tree with the search parameters of the options."""
+        default = SearchParams()
+        params = SearchParams(
+            batch_size=self.options.batch_size or default.batch_size,
+            tree_size=self.options.tree_size or default.tree_size,
+        )
+        return MCTSTree(self.evaluator, board_size, params)
+
+    def warm_up(self) -> None:
+        """Compile, or load compiled, everything that a game needs, and measure the speed of the search."""
+        board = self.board.copy()
+        color = board.get_to_move()
+        tree = self._new_tree(board.board_size)
+        for visits in (WARM_UP_VISITS, 2 * WARM_UP_VISITS):
+            result = self._search(tree, board, color, SearchLimit(visits, strict=True), never)
+            board.put_stone(result.pos, color)
+            color = Stone.get_opponent_color(color)
+        if result.seconds > 0:
+            self.time.speed = result.visits / result.seconds
+        first_playable(board, color, board.onboard_pos)
+        final_lead(board, color, all_alive=False)
+        board.check_self_atari_stone(board.onboard_pos[-1], color)
+        board.undo()
+
+    # --- the game -----------------------------------------------------------------------------------------------
+
+    def can_play(self, board_size: int) -> bool:
+        """Tell whether the network serves a board size."""
+        return self._source.any_size or board_size == self.board.board_size
+
+    def set_board_size(self, board_size: int) -> None:
+        """Start a game on an empty board of a size that can be played; komi and time settings stay."""
+        self.set_board(GoBoard(board_size, self.board.get_komi(), self.options.superko))
+        self.time.new_game()
+
+    def set_board(self, board: GoBoard) -> None:
+        """Go on from the game on `board`, of a size that can be played."""
+        if board.board_size != self.board.board_size:
+            self.evaluator = self._source.load(board.board_size)
+            self.tree = self._new_tree(board.board_size)
+        self.board = board
+        self._forget_search()
+
+    def clear(self) -> None:
+        """Start a new game; komi and time settings stay."""
+        self.board.clear()
+        self._forget_search()
+        self.time.new_game()
+
+    def _forget_search(self) -> None:
+        """Forget what was thought about another game."""
+        self.tree.clear()
+        self.resign.reset()
+        self._has_searched = False
+
+    def set_komi(self, komi: float) -> None:
+        """Set komi, also in the middle of a game."""
+        self.board.set_komi(komi)
+
+    def is_untouched(self) -> bool:
+        """Tell whether the board is empty and nothing was played."""
+        return self.board.moves == 1 and not any(self.board.get_board_data(0))
+
+    def get_fixed_handicap(self, number: int) -> list[int]:
+        """Return the customary handicap points; raises ValueError for a number there are none for."""
+        return get_fixed_handicap(self.board.board_size, number)
+
+    def get_free_handicap(self, number: int) -> list[int]:
+        """Return exactly `number` handicap points; raises ValueError for a number that does not fit."""
+        return get_free_handicap(self.board.board_size, number)
+
+    def put_handicap(self, points: list[int]) -> None:
+        """Put black handicap stones on an empty board."""
+        for pos in points:
+            self.board.put_handicap_stone(pos, Stone.BLACK)
+        self.resign.reset()
+
+    def is_playable(self, color: Stone, pos: int) -> bool:
+        """Tell whether a controller's move is legal; without --superko a repetition is, and is noted on stderr."""
+        if not self.board.is_legal(pos, color):
+            return False
+        if self.board.is_superko(pos, color):
+            print_err(f"Note: {self.board.coordinate.convert_to_gtp_format(pos)} repeats an earlier position")
+        return True
+
+    def play(self, color: Stone, pos: int) -> None:
+        """Play a legal move."""
+        self.board.put_stone(pos, color)
+
+    def undo(self, number: int) -> None:
+        """Take back moves, as many as were played at most."""
+        for _ in range(number):
+            self.board.undo()
+        if number:
+            self.resign.reset()
+
+    # --- choosing a move ----------------------------------------------------------------------------------------
+
+    def genmove(self, color: Stone, asked_at: float, should_stop: StopFunction = never) -> int:
+        """Choose a move, play it (unless it is RESIGN) and charge the clock with the time since `asked_at`."""
+        limit = self.time.limit(color, self.board.board_size, self.board.moves, time.monotonic() - asked_at)
+        choice = self._choose(self.tree, self._random, color, limit, should_stop)
+        pos = choice.pos
+        if pos != PASS and self.resign.decide(self.board, color, choice.winrate):
+            pos = RESIGN
+        if pos != RESIGN:
+            self.board.put_stone(pos, color)
+        elapsed = time.monotonic() - asked_at
+        self.time.finish(color, elapsed, choice.visits, limit)
+        print_err(format_speed(elapsed, choice.visits))
+        return pos
+
+    def suggest(self, color: Stone, should_stop: StopFunction = never) -> int:
+        """Return the move for the position, always the same one; nothing changes."""
+        start = StartOptions(self.options.visits, self.options.strict_visits)
+        tree = self._new_tree(self.board.board_size)
+        return self._choose(tree, random.Random(REGRESSION_SEED), color, start.limit(), should_stop).pos
+
+    def _choose(
+        self, tree: MCTSTree, rng: random.Random, color: Stone, limit: SearchLimit, should_stop: StopFunction
+    ) -> Choice:
+        """Return a move by policy, sequential halving or PUCT; it is a pass when that wins the game at once."""
+        all_alive = self.options.cgos_mode
+        ends_game = follows_pass(self.board)
+        lead = final_lead(self.board, color, all_alive) if ends_game else 0.0
+        if lead > 0:
+            return Choice(PASS, 1.0)
+        if self.options.policy_move:
+            return self._draw_from_policy(rng, color)
+        result = self._search(tree, self.board, color, limit, should_stop)
+        self._has_searched = self._has_searched or tree is self.tree
+        report_search(self.board, result)
+        pos: int | None = result.pos
+        if pos != PASS or (ends_game and lead < 0):
+            ranked = [move.pos for move in result.candidates if move.visits > 0 or move.pos == result.pos]
+            rest = [move.pos for move in result.candidates]
+            pos = first_playable(self.board, color, [result.pos, *ranked, *rest])
+        return Choice(PASS if pos is None else pos, result.winrate, result.visits)
+
+    def _search(
+        self, tree: MCTSTree, board: GoBoard, color: Stone, limit: SearchLimit, should_stop: StopFunction
+    ) -> SearchResult:
+        """Search with the method of the options."""
+        if self.options.sequential_halving:
+            planned = self.time.plan_visits(limit)
+            return tree.search_with_sequential_halving(board, color, planned, should_stop=should_stop)
+        return tree.search(board, color, limit, should_stop=should_stop)
+
+    def _draw_from_policy(self, rng: random.Random, color: Stone) -> Choice:
+        """Return a move drawn from the raw policy; a pass only where the game would not be lost by it."""
+        raw = self.evaluate(color)
+        report_raw_value(raw.winrate)
+        pos = generate_move_from_policy(raw.policy, self.board, color, rng)
+        if pos == PASS and final_lead(self.board, color, self.options.cgos_mode) < 0:
+            pos = generate_move_from_policy(raw.policy, self.board, color, rng, may_pass=False)
+        return Choice(pos, raw.winrate, 1)
+
+    # --- questions ----------------------------------------------------------------------------------------------
+
+    def evaluate(self, color: Stone) -> RawEvaluation:
+        """Return the network's view of the position."""
+        return evaluate(self.evaluator, self.board, color)
+
+    def get_policy(self, color: Stone) -> np.ndarray:
+        """Return the network's policy, float [S*S+1]."""
+        return self.evaluate(color).policy
+
+    def get_dead_stones(self) -> list[int]:
+        """Return the stones that count as dead: none in cgos mode."""
+        return [] if self.options.cgos_mode else self.board.get_dead_stones()
+
+    def final_score(self) -> float:
+        """Return Black's lead, komi included, without the dead stones."""
+        return self.board.final_score(self.get_dead_stones())
+
+    def get_string_stones(self) -> list[list[int]]:
+        """Return the stones of each string."""
+        return [string.get_stones() for string in self.board.strings.string.values()]
+
+    def get_hash_history(self) -> list[int]:
+        """Return the hash of each position of the game."""
+        return self.board.record.get_hash_history()
+
+    def dump_tree(self) -> str:
+        """Return the tree of the last search as one line of JSON; raises ValueError when there is none."""
+        if not self._has_searched:
+            raise ValueError("no search tree")
+        return dump_tree(self.tree, self.board, self.options.cgos_mode)

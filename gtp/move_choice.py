@@ -1,0 +1,51 @@
+"""Decisions that are not the search's: when to resign and when a pass wins."""
+
+from board.constant import PASS
+from board.go_board import GoBoard
+from board.stone import Stone
+
+
+class ResignPolicy:
+    """Resigns when the win rate stays below a threshold for several own moves in a row."""
+
+    def __init__(self, threshold: float, streak: int, min_move: int | None) -> None:
+        """Set the limits; a threshold of 0 or less never resigns, `min_move` None means a quarter of the points."""
+        self.threshold = threshold
+        self.streak = streak
+        self.min_move = min_move
+        self._bad_moves: dict[Stone, int] = {}
+
+    def reset(self) -> None:
+        """Forget earlier moves (another game, or another position of it)."""
+        self._bad_moves.clear()
+
+    def decide(self, board: GoBoard, color: Stone, winrate: float) -> bool:
+        """Take in the win rate that `color` sees before its move; tell whether it resigns."""
+        if not winrate < self.threshold:
+            self._bad_moves[color] = 0
+            return False
+        self._bad_moves[color] = self._bad_moves.get(color, 0) + 1
+        min_move = board.board_size ** 2 // 4 if self.min_move is None else self.min_move
+        return self._bad_moves[color] >= self.streak and board.moves >= min_move
+
+
+def follows_pass(board: GoBoard) -> bool:
+    """Tell whether the last move was a pass, so that another one ends the game."""
+    return board.moves > 1 and board.record.get_last_pos() == PASS
+
+
+def final_lead(board: GoBoard, color: Stone, all_alive: bool) -> float:
+    """Return by how much `color` leads if the game ends here, komi included.
+
+    Unless all stones count as alive, dead ones (found by playouts) are taken off first.
+    """
+    score = board.final_score([] if all_alive else board.get_dead_stones())
+    return score if color == Stone.BLACK else -score
+
+
+def first_playable(board: GoBoard, color: Stone, moves: list[int]) -> int | None:
+    """Return the first point of `moves` that is legal, repeats no position and fills no own eye, None if there is none."""
+    for pos in moves:
+        if pos > 0 and board.is_legal_not_eye(pos, color) and not board.is_superko(pos, color):
+            return pos
+    return None

@@ -1,0 +1,68 @@
+"""What the command line of the engine decides."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_MODEL = "model/model.bin"
+RANDOM_MODEL = "none"
+
+RESIGN_THRESHOLD = 0.05
+RESIGN_STREAK = 3
+DEFAULT_KOMI = 7.0
+DEFAULT_LAG = 0.1
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """Options of main.py under their names there; None where an option was not given and has no plain default."""
+
+    size: int | None = None
+    superko: bool = False
+    model: str = DEFAULT_MODEL
+    use_gpu: bool = False
+    policy_move: bool = False
+    sequential_halving: bool = False
+    komi: float = DEFAULT_KOMI
+    visits: int | None = None
+    strict_visits: int | None = None
+    const_time: float | None = None
+    time: float | None = None
+    batch_size: int | None = None
+    tree_size: int | None = None
+    cgos_mode: bool = False
+    resign_threshold: float = RESIGN_THRESHOLD
+    resign_streak: int = RESIGN_STREAK
+    min_resign_move: int | None = None
+    override_version: str | None = None
+    lag: float = DEFAULT_LAG
+    seed: int | None = None
+
+
+def find_model(model: str, program_folder: Path) -> str:
+    """Return the path of the model file, looked up in the current directory, then beside the program.
+
+    "none" (a random network, asked for by name) is returned as it is. Raises FileNotFoundError with a message for the user.
+    """
+    if model.lower() == RANDOM_MODEL:
+        return RANDOM_MODEL
+    tried = [Path(model).expanduser()]
+    if not tried[0].is_absolute():
+        tried.append(program_folder / model)
+    for path in tried:
+        if path.is_file():
+            return str(path)
+    places = " and ".join(str(path.absolute()) for path in dict.fromkeys(tried))
+    raise FileNotFoundError(f"model file not found: tried {places}; give its path with --model "
+                            "(--model none plays with a random network)")
+
+
+def describe_time_conflict(options: EngineOptions) -> str | None:
+    """Return a note when several options ask for different thinking times, saying which one holds."""
+    given = {
+        "--time": options.time, "--const-time": options.const_time,
+        "--strict-visits": options.strict_visits, "--visits": options.visits,
+    }
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) < 2:
+        return None
+    return f"Note: {names[0]} takes precedence, {' and '.join(names[1:])} ignored"

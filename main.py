@@ -1,0 +1,120 @@
+"""Hiyoko, the engine: plays Go through GTP on stdin and stdout.
+
+Only light modules are imported here: torch, the model and compiled code are loaded while GTP is already answered.
+"""
+
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from gtp.client import leave, run_gtp
+from gtp.options import (
+    DEFAULT_KOMI, DEFAULT_LAG, DEFAULT_MODEL, RESIGN_STREAK, RESIGN_THRESHOLD, EngineOptions, describe_time_conflict,
+    find_model,
+)
+
+EXIT_USAGE = 2
+ANIMATION_NOTE = "Note: --animation-pv-wait and --animation-move-wait have no effect: there is no lz-analyze to animate"
+
+
+class FiniteFloat(click.ParamType):
+    """A float without infinities and nan; `above` is a bound that the value must exceed."""
+
+    name = "float"
+
+    def __init__(self, above: float | None = None, minimum: float | None = None) -> None:
+        """Set the bounds, None for none."""
+        self.above = above
+        self.minimum = minimum
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; raises BadParameter."""
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        if self.above is not None and number <= self.above:
+            self.fail(f"{value!r} must be greater than {self.above:g}", param, ctx)
+        if self.minimum is not None and number < self.minimum:
+            self.fail(f"{value!r} must be at least {self.minimum:g}", param, ctx)
+        return number
+
+
+def check_version(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Refuse a version that would not be one line of text."""
+    if value is not None and (not value.strip() or not value.isprintable()):
+        raise click.BadParameter("the version must be a line of text")
+    return value
+
+
+COUNT = click.IntRange(min=1)
+POSITIVE = FiniteFloat(above=0.0)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE),
+              help="Board size at the start.  [default: the size the model was made for]")
+@click.option("--superko", type=click.BOOL, default=False, show_default=True,
+              help="Whether a move that repeats an earlier position is illegal.")
+@click.option("--model", default=DEFAULT_MODEL, show_default=True,
+              help="Model file, looked up in the current directory, then beside the program; "
+                   "none: a network with random weights.")
+@click.option("--use-gpu", type=click.BOOL, default=False, show_default=True, help="Run the network on the first GPU.")
+@click.option("--policy-move", type=click.BOOL, default=False, show_default=True,
+              help="Draw moves from the network's policy without search; beats --sequential-halving.")
+@click.option("--sequential-halving", type=click.BOOL, default=False, show_default=True,
+              help="Search as self-play does (sequential halving, Gumbel) instead of PUCT.")
+@click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, show_default=True, help="Points given to White.")
+@click.option("--visits", type=COUNT, help="Visits per move, fewer when the move is decided.  [default: 1000]")
+@click.option("--strict-visits", type=COUNT, help="Visits per move, never fewer; beats --visits.")
+@click.option("--const-time", type=POSITIVE, help="Seconds per move; beats --visits and --strict-visits.")
+@click.option("--time", type=POSITIVE, help="Seconds per player and game; beats the three options above.")
+@click.option("--batch-size", type=COUNT, help="Positions per call of the network.  [default: chosen by the search]")
+@click.option("--tree-size", type=COUNT, help="Nodes of the search tree to begin with.  [default: 65536]")
+@click.option("--cgos-mode", type=click.BOOL, default=False, show_default=True,
+              help="All stones on the board are alive when the game ends.")
+@click.option("--resign-threshold", type=FiniteFloat(), default=RESIGN_THRESHOLD, show_default=True,
+              help="Resign below this win rate; 0 or less: never.")
+@click.option("--resign-streak", type=COUNT, default=RESIGN_STREAK, show_default=True,
+              help="Moves in a row below the threshold before resigning.")
+@click.option("--min-resign-move", type=click.IntRange(min=0),
+              help="Move number before which there is no resigning.  [default: a quarter of the points]")
+@click.option("--lag", type=FiniteFloat(minimum=0.0), default=DEFAULT_LAG, show_default=True,
+              help="Seconds to keep on a clock for what the controller charges beyond the thinking.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of random choices (--policy-move).")
+@click.option("--override-version", callback=check_version, help="Answer to the command `version`.")
+@click.option("--animation-pv-wait", type=FiniteFloat(), default=-1.0, help="Accepted; has no effect.")
+@click.option("--animation-move-wait", type=FiniteFloat(), default=-1.0, help="Accepted; has no effect.")
+def main(animation_pv_wait: float, animation_move_wait: float, **arguments: Any) -> int:
+    """Play Go through GTP: commands on stdin, answers on stdout, everything else on stderr."""
+    try:
+        arguments["model"] = find_model(arguments["model"], Path(__file__).resolve().parent)
+    except OSError as error:
+        raise click.ClickException(str(error)) from None
+    options = EngineOptions(**arguments)
+    if note := describe_time_conflict(options):
+        click.echo(note, err=True)
+    if max(animation_pv_wait, animation_move_wait) >= 0:
+        click.echo(ANIMATION_NOTE, err=True)
+    return run_gtp(options)
+
+
+def run() -> int:
+    """Run the command line and return the exit status; any error is one line on stderr."""
+    try:
+        return main.main(standalone_mode=False) or 0
+    except click.ClickException as error:
+        click.echo(f"main.py: {' '.join(error.format_message().split())}", err=True)
+        return EXIT_USAGE
+    except (click.Abort, KeyboardInterrupt):
+        return 0
+
+
+if __name__ == "__main__":
+    leave(run())
