@@ -1,0 +1,209 @@
+"""Matches between fake engines: who plays what, who is to blame, what is kept."""
+
+import re
+from pathlib import Path
+
+import pytest
+from sgfmill import sgf
+
+from board.stone import Stone
+from tests.tools.matches import fake, make_config, play_match
+from tools.matchlib import gtp_process
+from tools.matchlib.config import MatchConfig
+from tools.matchlib.engine import Engine
+from tools.matchlib.errors import IllegalPlayError, MatchError
+from tools.matchlib.gtp_process import GtpProcess
+from tools.matchlib.referee import Referee, format_result
+from tools.matchlib.runner import run_match
+
+GNU_GO_OPTIONS = "--mode gtp --level 1 --chinese-rules --positional-superko --capture-all-dead"
+
+
+@pytest.mark.parametrize(("options", "reason", "suffix", "detail"), [
+    ("--crash-at 3", "crash", "F", "exit status 3: fake: out of luck"),
+    ("--hang-at 2", "timeout", "F", "no reply to 'genmove"),
+    ("--illegal-at 2", "illegal", "F", "I99"),
+    ("--error-at 2", "error", "F", "cannot think"),
+    ("--resign-at 2", "resign", "R", "resigned"),
+    ("--refuse-play", "error", "F", "refused the legal move"),
+])
+def test_fault_costs_the_engine_at_fault(
+    tmp_path: Path, options: str, reason: str, suffix: str, detail: str
+) -> None:
+    """The engine that fails loses, as Black and as White, and the next game is played all the same."""
+    records = play_match(tmp_path, second=f"{options} --each-game", hang_limit=0.7 if reason == "timeout" else 20.0)
+    assert [record.winner for record in records] == ["first", "first"]
+    assert [record.reason for record in records] == [reason, reason]
+    assert [record.result for record in records] == [f"B+{suffix}", f"W+{suffix}"]
+    assert all(detail in record.detail and "second engine" in record.detail for record in records)
+
+
+def test_loss_on_time(tmp_path: Path) -> None:
+    """The referee's own clock decides, and an engine that answers late stays in the match."""
+    records = play_match(tmp_path, first="--slow 0.35", time_seconds=1)
+    assert [record.result for record in records] == ["W+T", "B+T"]
+    assert [record.winner for record in records] == ["second", "second"]
+    assert all(record.times["first"].moves == 3 and record.times["first"].max_seconds >= 0.35 for record in records)
+    sent = (tmp_path / "logs" / "worker0-first.log").read_text().splitlines()
+    assert [line for line in sent if line.startswith("time_settings")] == [
+        "time_settings 0 1 1", "time_settings 1 0 0", "time_settings 1 0 0",
+    ]
+    assert "time_left b 1 0" in sent and "time_left w 0 0" in sent and "komi 0.5" in sent
+    game = sgf.Sgf_game.from_bytes((tmp_path / "sgf" / "game00001.sgf").read_bytes())
+    assert game.get_root().get("TM") == 1.0
+    assert any(node.has_property("BL") for node in game.get_main_sequence())
+
+
+def test_time_left_can_be_left_out(tmp_path: Path) -> None:
+    """--no-time-left sends none."""
+    play_match(tmp_path, "--pass-from 1", "--pass-from 1", time_seconds=5, sends_time_left=False)
+    assert "time_left" not in (tmp_path / "logs" / "worker0-first.log").read_text()
+
+
+def test_engines_without_komi_and_clock_commands(tmp_path: Path) -> None:
+    """Nothing but the indispensable commands goes to an engine that lists no others."""
+    records = play_match(tmp_path, "--bare --each-game --pass-from 4", "--bare --each-game --pass-from 4",
+                         time_seconds=30)
+    assert [record.reason for record in records] == ["score", "score"]
+    assert (tmp_path / "logs" / "worker0-first.log").read_text() == ""
+
+
+def test_games_alternate_and_sgf_agrees(tmp_path: Path) -> None:
+    """Colors alternate, a pair of games shares its opening, and the SGF files say what the records say."""
+    records = play_match(tmp_path, games=6, parallel=2, names=("Éins]", "Zwei"), komi=7.0)
+    assert [record.black for record in records] == ["first", "second"] * 3
+    openings = [tuple(record.opening) for record in records]
+    assert openings[0::2] == openings[1::2] and len(set(openings)) == 3
+    for record in records:
+        game = sgf.Sgf_game.from_bytes((tmp_path / "sgf" / f"game{record.index + 1:05d}.sgf").read_bytes())
+        names = ("Éins]", "Zwei") if record.black == "first" else ("Zwei", "Éins]")
+        assert (game.get_player_name("b"), game.get_player_name("w")) == names
+        assert game.get_root().get("RE") == record.result and game.get_komi() == 7.0
+        moves = [node.get_move() for node in game.get_main_sequence()[1:]]
+        assert len(moves) == record.moves
+        assert [color for color, _ in moves] == ["bw"[i % 2] for i in range(len(moves))]
+        columns = "ABCDE"
+        assert [f"{columns[point[1]]}{point[0] + 1}" for _, point in moves[:2]] == record.opening
+        assert record.detail in game.get_last_node().get("C")
+        winner = {"b": record.black, "w": "second" if record.black == "first" else "first", None: "draw"}
+        assert winner[game.get_winner()] == record.winner
+        assert record.reason == "score" and record.area_score is not None
+
+
+def test_score_of_an_empty_board_and_a_draw(tmp_path: Path) -> None:
+    """Komi alone decides when both pass at once, and zero is a draw."""
+    records = play_match(tmp_path / "komi", "--pass-from 1", "--pass-from 1", openings="none", komi=7.0)
+    assert [(record.result, record.winner, record.moves) for record in records] == [("W+7", "second", 2),
+                                                                                   ("W+7", "first", 2)]
+    records = play_match(tmp_path / "draw", "--pass-from 1", "--pass-from 1", openings="none", komi=0.0)
+    assert [(record.result, record.winner) for record in records] == [("0", "draw"), ("0", "draw")]
+
+
+def test_move_limit(tmp_path: Path) -> None:
+    """A long game is scored as it stands."""
+    records = play_match(tmp_path, max_moves=7)
+    assert [(record.moves, record.reason) for record in records] == [(7, "max-moves")] * 2
+
+
+def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table counts by color and reason, and a finished match only prints it again."""
+    options = "--resign-at 1 --each-game"
+    play_match(tmp_path, second=options, games=3)
+    table = capsys.readouterr().out.split("\n\n", 1)[1]
+    rows = {cells[0]: cells[1:] for cells in (re.split(r"\s{2,}", line) for line in table.splitlines())}
+    assert table.startswith("A 1.0 against B 1.0: 3 games, 5x5, komi 0.5, area scoring\n")
+    assert rows["wins"] == ["3", "0"] and rows["won by resignation"] == ["3", "0"] and rows["draws"] == ["0", "0"]
+    assert rows["wins as Black"] == ["2 of 2", "0 of 1"] and rows["wins as White"] == ["1 of 1", "0 of 2"]
+    assert "A 1.0: 3-0-0, 100.0 % [43.9, 100.0], Elo +inf [-43, +inf]" in table
+    run_match(make_config(tmp_path, second=options, games=3))
+    assert capsys.readouterr().out == "\n" + table
+    play_match(tmp_path, second=options, games=4)
+    assert "[4/4] game 4, B 1.0 Black: W+R" in capsys.readouterr().out
+
+
+def test_engine_that_cannot_play_stops_the_match(tmp_path: Path) -> None:
+    """A match is not lost by engines that do not start or do not know the board size."""
+    with pytest.raises(MatchError, match="does not play on size 13"):
+        play_match(tmp_path / "size", size=13)
+    with pytest.raises(MatchError, match="unrecognized arguments"):
+        play_match(tmp_path / "start", second="--nonsense")
+    with pytest.raises(MatchError, match="command not found: no-such-engine"):
+        run_match(MatchConfig("no-such-engine --mode gtp", fake(), tmp_path / "none"))
+    with pytest.raises(MatchError, match="cannot split"):
+        run_match(MatchConfig("'", fake(), tmp_path / "none"))
+    assert not (tmp_path / "none").exists()
+
+
+def test_deaf_engine_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that does not quit is gone after close, with the shell that started it."""
+    monkeypatch.setattr(gtp_process, "QUIT_SECONDS", 0.3)
+    process = GtpProcess(["/bin/sh", "-c", f"{fake('--deaf')}; true"], tmp_path / "log")
+    assert process.ask("name", 20.0).text == "Fake"
+    process.close()
+    assert process._process.poll() is not None and not process._reader.is_alive()
+
+
+def test_stray_and_late_lines_do_not_shift_replies(tmp_path: Path) -> None:
+    """Lines that are no reply, CRLF, ids and unasked replies are survived."""
+    script = (
+        r"read a; printf 'noise\r\n\r\n=1 one\r\nmore\r\n\r\n= unasked\n\n'; "
+        r"read b; sleep 0.1; printf '?2  bad\n\n'; read c"
+    )
+    process = GtpProcess(["/bin/sh", "-c", script], tmp_path / "log")
+    first = process.ask("a", 20.0)
+    assert first.is_success and first.text == "one\nmore"
+    process._reader.join(0.2)
+    second = process.ask("b", 20.0)
+    assert not second.is_success and second.text == "bad" and second.seconds >= 0.05
+    process.kill()
+
+
+def replay(referee: Referee, moves: str) -> None:
+    """Play vertices, Black first."""
+    for number, vertex in enumerate(moves.split()):
+        referee.play(Stone.WHITE if number % 2 else Stone.BLACK, vertex)
+
+
+def test_referee_rules() -> None:
+    """Occupied points, suicide and ko are told apart, and nothing is played."""
+    referee = Referee(5, 0.0)
+    replay(referee, "A1 D1 B2 C2 A4 B1 B5 pass C1")
+    for color, vertex, why in [
+        (Stone.WHITE, "C2", "occupied"), (Stone.WHITE, "A5", "suicide"), (Stone.WHITE, "b1", "ko"),
+        (Stone.BLACK, "I3", "not a point"), (Stone.BLACK, "resign", "not a move"),
+    ]:
+        with pytest.raises(IllegalPlayError, match=why):
+            referee.play(color, vertex)
+    assert len(referee.moves) == 9 and not referee.is_over
+    replay(referee, "PASS pass")
+    assert referee.is_over
+    assert [format_result(score) for score in (3.5, -2.0, 0.0)] == ["B+3.5", "W+2", "0"]
+
+
+def test_referee_forbids_repetition() -> None:
+    """Sending three stones back to an earlier position is no simple ko, and forbidden."""
+    referee = Referee(2, 0.0)
+    replay(referee, "A1 B2 A2 B1 A1 A2")
+    with pytest.raises(IllegalPlayError, match="superko"):
+        referee.play(Stone.BLACK, "A1")
+
+
+def test_dead_stones_change_the_friendly_score_only() -> None:
+    """A hopeless stone spoils the area around it until it is removed."""
+    referee = Referee(5, 0.5)
+    for number in range(1, 6):
+        for column in "BD":
+            referee.play(Stone.BLACK, f"{column}{number}")
+    referee.play(Stone.WHITE, "A1")
+    assert (referee.get_area_score(), referee.get_friendly_score()) == (18.5, 24.5)
+
+
+def test_gnu_go_can_play(tmp_path: Path, gnugo: str) -> None:
+    """GNU Go plays a game to the end under its recommended options and loses none by rules."""
+    run_match(MatchConfig(f"gnugo {GNU_GO_OPTIONS}", fake(), tmp_path, games=2, size=5, komi=0.5))
+    engine = Engine([gnugo, *GNU_GO_OPTIONS.split()], tmp_path / "log", 20.0)
+    engine.start(5, has_clock=False)
+    assert engine.get_name().startswith("GNU Go") and engine.knows("time_left")
+    engine.close()
+    assert all(f'"reason": "{reason}"' not in (tmp_path / "games.jsonl").read_text()
+               for reason in ("crash", "timeout", "error", "illegal"))

@@ -1,0 +1,104 @@
+"""Openings and statistics of matches."""
+
+import itertools
+import math
+from pathlib import Path
+
+import pytest
+
+from board.stone import Stone
+from tools.matchlib.config import MatchConfig
+from tools.matchlib.elo import estimate_elo, format_estimate, get_elo, get_wilson_interval
+from tools.matchlib.errors import MatchError
+from tools.matchlib.openings import generate_openings, get_canonical_form, get_center_points, get_openings
+from tools.matchlib.referee import Referee
+
+
+def config(**options: object) -> MatchConfig:
+    """Return a match that only draws openings."""
+    return MatchConfig("a", "b", Path("unused"), **options)  # type: ignore[arg-type]
+
+
+def to_point(vertex: str) -> tuple[int, int]:
+    """Return column and row of a vertex, from 0."""
+    return "ABCDEFGHJKLMNOPQRST".index(vertex[0]), int(vertex[1:]) - 1
+
+
+def test_center_openings_are_all_pairs_up_to_symmetry() -> None:
+    """The generator finds each of the 85 classes of two points in the central 5x5 once, and then stops."""
+    points = get_center_points(9)
+    assert len(points) == 25 and set(points) == set(itertools.product(range(2, 7), repeat=2))
+    classes = {get_canonical_form(pair, 9) for pair in itertools.permutations(points, 2)}
+    openings = list(generate_openings(9, points, 2, seed=0))
+    assert len(classes) == len(openings) == 85
+    assert {get_canonical_form(map(to_point, opening), 9) for opening in openings} == classes
+
+
+@pytest.mark.parametrize(("size", "plies", "kind"), [(9, 2, "center"), (9, 6, "random"), (5, 4, "center"),
+                                                     (13, 10, "random"), (2, 3, "random"), (19, 2, "center")])
+def test_openings_are_legal_and_distinct(size: int, plies: int, kind: str) -> None:
+    """Any board and length gives legal openings, the first ones independent of the number of games."""
+    many = get_openings(config(size=size, opening_plies=plies, openings=kind, games=60))
+    few = get_openings(config(size=size, opening_plies=plies, openings=kind, games=5))
+    assert few == many[:3] and few != get_openings(
+        config(size=size, opening_plies=plies, openings=kind, games=5, seed=1))
+    assert len({get_canonical_form(map(to_point, opening), size) for opening in many}) == len(many)
+    assert len(many) == 30 or size == 2
+    for opening in many:
+        referee = Referee(size, 0.0)
+        assert len(opening) == plies
+        for number, vertex in enumerate(opening):
+            referee.play(Stone.WHITE if number % 2 else Stone.BLACK, vertex)
+
+
+def test_canonical_form_joins_the_eight_symmetries() -> None:
+    """A sequence without symmetry has eight images and one form."""
+    moves = [(1, 0), (3, 4), (2, 2)]
+    images = set()
+    for swap, flip_x, flip_y in itertools.product((False, True), repeat=3):
+        turned = [(y, x) if swap else (x, y) for x, y in moves]
+        images.add(tuple((6 - x if flip_x else x, 6 - y if flip_y else y) for x, y in turned))
+    assert len(images) == 8 and {get_canonical_form(image, 7) for image in images} == {min(images)}
+
+
+def test_no_opening_and_files(tmp_path: Path) -> None:
+    """Openings may be absent or come from a file, whose errors are named by line."""
+    assert get_openings(config(openings="none")) == get_openings(config(opening_plies=0)) == [[]]
+    path = tmp_path / "openings.txt"
+    path.write_text("# three openings\ne5 c3\n\nD4   # one move\npass E5\n")
+    assert get_openings(config(openings=str(path))) == [["E5", "C3"], ["D4"], ["pass", "E5"]]
+    for text, message in [("E5 E5\n", ":1: E5 is occupied"), ("E5\nZ1\n", ":2: 'Z1'"), ("# none\n", "no openings"),
+                          ("pass pass\n", "ends the game")]:
+        path.write_text(text)
+        with pytest.raises(MatchError, match=message):
+            get_openings(config(openings=str(path)))
+    with pytest.raises(MatchError, match="cannot read the openings"):
+        get_openings(config(openings=str(tmp_path / "absent")))
+
+
+@pytest.mark.parametrize(("score", "elo"), [(0.5, 0.0), (0.75, 190.85), (0.25, -190.85), (0.9, 381.70),
+                                            (0.64, 99.95), (1.0, math.inf), (0.0, -math.inf)])
+def test_elo_of_known_scores(score: float, elo: float) -> None:
+    """The logistic curve at well-known points."""
+    assert get_elo(score) == pytest.approx(elo, abs=0.01)
+
+
+@pytest.mark.parametrize(("score", "games", "low", "high"), [
+    # None of n gives z^2 / (n + z^2) as the upper end.
+    (0.0, 10, 0.0, 0.2775), (1.0, 10, 0.7225, 1.0), (0.9, 10, 0.5958, 0.9821), (0.5, 100, 0.4038, 0.5962),
+    (0.5, 0, 0.0, 1.0),
+])
+def test_wilson_interval(score: float, games: int, low: float, high: float) -> None:
+    """The interval agrees with values worked out by hand."""
+    assert get_wilson_interval(score, games) == pytest.approx((low, high), abs=1e-4)
+
+
+def test_estimate_is_symmetric_and_ordered() -> None:
+    """Exchanging the engines turns every sign, and the interval holds the estimate."""
+    for wins, draws, losses in itertools.product((0, 1, 7, 90), repeat=3):
+        one, other = estimate_elo(wins, draws, losses), estimate_elo(losses, draws, wins)
+        assert one.elo_low <= one.elo <= one.elo_high and one.score_low <= one.score <= one.score_high
+        assert (one.elo, one.elo_low) == pytest.approx((-other.elo, -other.elo_high))
+    assert format_estimate(estimate_elo(75, 0, 25)) == "+191 [+113, +269]"
+    assert format_estimate(estimate_elo(10, 0, 0)) == "+inf [+166, +inf]"
+    assert estimate_elo(4, 12, 4).score == 0.5

@@ -1,0 +1,104 @@
+"""The match directory survives kill -9, Ctrl-C, cut lines and other options."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tools.matches import fake, make_config, play_match, read_records
+from tools.matchlib.config import MatchConfig
+from tools.matchlib.errors import MatchError
+from tools.matchlib.runner import run_match
+from tools.matchlib.store import GAMES_FILE, MatchStore
+
+GAMES = 8
+
+
+def start_match(root: Path, directory: Path, *options: str) -> subprocess.Popen[str]:
+    """Start the program itself from another directory, with engines that are not too fast."""
+    command = [sys.executable, str(root / "tools" / "match.py"), "--first", fake("--slow 0.01"), "--second",
+               fake("--seed 3"), "--dir", str(directory), "--games", str(GAMES), "--size", "5", "--parallel", "2",
+               *options]
+    return subprocess.Popen(command, cwd=directory.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_games(directory: Path, number: int) -> None:
+    """Wait until the directory holds so many games."""
+    deadline = time.monotonic() + 60.0
+    while len(read_records(directory)) < number:
+        assert time.monotonic() < deadline, "no games are played"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_match_goes_on_after_a_signal(root: Path, tmp_path: Path, number: signal.Signals) -> None:
+    """Finished games are kept, the others are played once, and a different match is refused."""
+    directory = tmp_path / "match"
+    process = start_match(root, directory)
+    wait_for_games(directory, 2)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == (-signal.SIGKILL if number == signal.SIGKILL else 130), errors
+    assert "Traceback" not in errors
+    kept = (directory / GAMES_FILE).read_text()
+    assert 2 <= kept.count("\n") < GAMES
+    process = start_match(root, directory)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert (directory / GAMES_FILE).read_text().startswith(kept)
+    assert sorted(record.index for record in read_records(directory)) == list(range(GAMES))
+    assert len(list((directory / "sgf").glob("*.sgf"))) == GAMES and f"{GAMES} games, 5x5" in output
+
+
+def test_bad_options_give_one_line(root: Path, tmp_path: Path) -> None:
+    """A missing command and another match's directory end with status 2 and name the trouble."""
+    process = start_match(root, tmp_path / "missing", "--second", "no-such-engine --gtp")
+    assert (process.communicate(timeout=30)[1], process.returncode) == ("match: command not found: no-such-engine\n", 2)
+    directory = tmp_path / "other"
+    MatchStore(make_config(directory)).close()
+    process = start_match(root, directory)
+    errors = process.communicate(timeout=30)[1]
+    assert process.returncode == 2 and errors.count("\n") == 1 and "another --dir" in errors
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("komi", 6.5), ("openings", "random"), ("seed", 5), ("scoring", "friendly"),
+])
+def test_other_options_are_refused_by_name(tmp_path: Path, name: str, value: Any) -> None:
+    """The message names the option that differs."""
+    MatchStore(make_config(tmp_path)).close()
+    with pytest.raises(MatchError, match=f"--{name} "):
+        MatchStore(make_config(tmp_path, **{name: value}))
+    MatchStore(make_config(tmp_path, games=500, parallel=3)).close()
+
+
+def test_directory_in_use(tmp_path: Path) -> None:
+    """Two matches never share a directory."""
+    store = MatchStore(make_config(tmp_path))
+    with pytest.raises(MatchError, match="another match is running"):
+        MatchStore(make_config(tmp_path))
+    store.close()
+
+
+def test_cut_and_broken_lines(tmp_path: Path) -> None:
+    """A line cut short is played again; a line that is no game is an error."""
+    played = play_match(tmp_path)
+    path = tmp_path / GAMES_FILE
+    whole = path.read_text()
+    path.write_text(whole[:-20])
+    assert [record.opening for record in play_match(tmp_path)] == [record.opening for record in played]
+    assert len(path.read_text().splitlines()) == 2
+    path.write_text("nonsense\n" + whole)
+    with pytest.raises(MatchError, match=r"games.jsonl:1 is not a game"):
+        play_match(tmp_path)
+
+
+def test_unusable_directory(tmp_path: Path) -> None:
+    """A file in place of the directory is one clear error."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(MatchError, match="cannot use the directory"):
+        run_match(MatchConfig(fake(), fake(), tmp_path / "file"))

@@ -1,0 +1,78 @@
+"""Play a match between two GTP engines, with our board as the referee.
+
+A hundred games of this engine against GNU Go, two at a time:
+
+    python tools/match.py --games 100 --parallel 2 --dir results/gnugo \\
+        --first "main.py --visits 100" \\
+        --second "gnugo --mode gtp --level 10 --chinese-rules --positional-superko --capture-all-dead"
+
+The referee forbids suicide and the repetition of any earlier position, ends the game at two passes and counts area.
+With `--scoring area` all stones on the board are alive: engines must capture what is dead; `--capture-all-dead` makes
+GNU Go do it. A loss on time, by an illegal move, a crash or a hang counts against the engine at fault. The directory
+gets an SGF file of each game (sgf/), the engines' messages (logs/) and one line of JSON a game (games.jsonl); the same
+command goes on where it was stopped. An engine command is split as a shell would, but no shell runs it; `/usr/games`
+belongs to its search path, and a first word ending in `.py` runs under this Python.
+"""
+
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from common.print_console import print_err
+from tools.matchlib.config import MatchConfig
+from tools.matchlib.errors import MatchError
+from tools.matchlib.runner import run_match
+
+EXIT_BAD_OPTIONS = 2
+EXIT_INTERRUPTED = 130
+
+
+def interrupt(_signal: int, _frame: FrameType | None) -> None:
+    """Let a request to terminate end the match as Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+@click.command(context_settings={"show_default": True})
+@click.option("--first", required=True, help="Command of the first engine; it is Black in every other game.")
+@click.option("--second", required=True, help="Command of the second engine.")
+@click.option("--dir", "directory", required=True, type=click.Path(path_type=Path, file_okay=False),
+              help="Directory for the games; a match in it is continued.")
+@click.option("--games", type=click.IntRange(min=1), default=100, help="Number of games.")
+@click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=9, help="Board size.")
+@click.option("--komi", type=float, default=7.0, help="Komi.")
+@click.option("--parallel", type=click.IntRange(min=1), default=1, help="Games played at the same time.")
+@click.option("--time", "time_seconds", type=click.IntRange(min=1), default=None,
+              help="Seconds per side and game; no clock when left out.")
+@click.option("--no-time-left", "sends_time_left", is_flag=True, flag_value=False, default=True, show_default=False,
+              help="Do not send time_left before each move.")
+@click.option("--openings", default="center", help="center, random, none, or a file with one opening a line.")
+@click.option("--opening-plies", type=click.IntRange(min=0), default=2, help="Length of center and random openings.")
+@click.option("--max-moves", type=click.IntRange(min=0), default=0,
+              help="Score a game as it stands after so many moves; 0 is four times the points of the board.")
+@click.option("--scoring", type=click.Choice(["area", "friendly"]), default="area",
+              help="area: all stones are alive; friendly: stones that playouts find dead are removed first.")
+@click.option("--seed", type=int, default=0, help="Seed of the openings.")
+@click.option("--hang-limit", type=click.FloatRange(min=0.0, min_open=True), default=300.0,
+              help="Seconds after which an engine that does not answer loses the game and is killed.")
+@click.option("--names", nargs=2, default=None, help="Names of both engines; they are asked when this is left out.")
+def main(**options: Any) -> None:
+    """Play a match between two GTP engines and print the score with its 95 % interval."""
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        run_match(MatchConfig(**options))
+    except MatchError as error:
+        print_err(f"match: {error}")
+        sys.exit(EXIT_BAD_OPTIONS)
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The parts of the match tool: processes, referee, openings, games on disk, statistics, report."""

@@ -1,0 +1,64 @@
+"""From the text of an engine's command line to the list that the system starts, without a shell."""
+
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+from tools.matchlib.errors import MatchError
+
+REPOSITORY_ROOT = Path(__file__).resolve().parents[2]
+# Debian keeps games, GNU Go among them, outside the default path of many accounts.
+EXTRA_SEARCH_PATH = ("/usr/games", "/usr/local/games")
+
+
+def get_search_path() -> str:
+    """Return the executable search path, the directories for games included."""
+    return os.pathsep.join([os.environ.get("PATH", os.defpath), *EXTRA_SEARCH_PATH])
+
+
+def get_engine_environment() -> dict[str, str]:
+    """Return the environment of an engine: ours, with the longer search path and unbuffered Python output."""
+    return {**os.environ, "PATH": get_search_path(), "PYTHONUNBUFFERED": "1"}
+
+
+def split_command(text: str) -> list[str]:
+    """Split a command line and find its program.
+
+    A first word ending in `.py` is a script: it runs under this Python and is looked up in the current directory
+    first and beside the repository's programs second. `python` means this Python when the path has none.
+
+    Args:
+        text: Command line, quoted as for a shell; no shell ever sees it.
+
+    Returns:
+        The program's full path and its arguments.
+
+    Raises:
+        MatchError: The text is empty or badly quoted, or the program is not found.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise MatchError(f"cannot split the engine command {text!r}: {error}") from error
+    if not words:
+        raise MatchError("the engine command is empty")
+    program = words[0]
+    if program.endswith(".py"):
+        return [sys.executable, str(_find_script(program)), *words[1:]]
+    found = shutil.which(program, path=get_search_path())
+    if found is None and program in ("python", "python3"):
+        found = sys.executable
+    if found is None:
+        raise MatchError(f"command not found: {program}")
+    return [os.path.abspath(found), *words[1:]]
+
+
+def _find_script(name: str) -> Path:
+    """Return the full path of a Python script; raises MatchError when there is none."""
+    for base in (Path.cwd(), REPOSITORY_ROOT):
+        path = base / name
+        if path.is_file():
+            return path.resolve()
+    raise MatchError(f"command not found: {name}")

@@ -1,0 +1,149 @@
+"""One game between two engines, under the referee's rules and clocks."""
+
+from board.stone import Stone
+from tools.matchlib.config import SIDES, MatchConfig
+from tools.matchlib.engine import Engine
+from tools.matchlib.errors import EngineError, EngineTimeoutError, GameFault, IllegalPlayError
+from tools.matchlib.gtp_process import Reply
+from tools.matchlib.openings import Opening
+from tools.matchlib.record import GameRecord, SideTime
+from tools.matchlib.referee import COLOR_LETTERS, Referee, format_result
+
+# Seconds that an engine without time left still gets to answer; it has lost, but need not be killed.
+FLAG_GRACE_SECONDS = 5.0
+RESULT_SUFFIXES = {"resign": "R", "time": "T"}
+FORFEIT_SUFFIX = "F"
+
+
+class Game:
+    """One game; `play` gives its record, the moves stay in `referee.moves` and the clocks in `clocks_after`."""
+
+    def __init__(self, config: MatchConfig, index: int, opening: Opening, engines: dict[str, Engine]) -> None:
+        """Seat the engines: the first one is Black in games of even index.
+
+        Args:
+            config: The match.
+            index: Number of the game, from 0.
+            opening: Moves that both sides have to start from.
+            engines: The running engines by side.
+        """
+        black, white = SIDES if index % 2 == 0 else SIDES[::-1]
+        self.config = config
+        self.index = index
+        self.opening = opening
+        self.sides = {Stone.BLACK: black, Stone.WHITE: white}
+        self.engines = {color: engines[side] for color, side in self.sides.items()}
+        self.times = {color: SideTime() for color in self.sides}
+        self.referee = Referee(config.size, config.komi)
+        self.clocks_after: list[float | None] = []
+
+    def play(self) -> GameRecord:
+        """Play the game to its end, whatever that is."""
+        try:
+            self._set_up()
+            self._play_opening()
+            while not self.referee.is_over and len(self.referee.moves) < self.config.get_move_limit():
+                self._play_move()
+        except GameFault as fault:
+            return self._record_fault(fault)
+        return self._record_score()
+
+    def _set_up(self) -> None:
+        for color, engine in self.engines.items():
+            try:
+                engine.prepare(self.config.size, self.config.komi, self.config.time_seconds)
+            except EngineError as error:
+                raise GameFault(color, error.reason, str(error)) from error
+
+    def _play_opening(self) -> None:
+        for vertex in self.opening:
+            color = self._get_color()
+            self.referee.play(color, vertex)
+            self.clocks_after.append(None)
+            for listener in self.engines:
+                self._announce(listener, color, vertex)
+
+    def _play_move(self) -> None:
+        color = self._get_color()
+        reply = self._think(color)
+        words = reply.text.split()
+        if not reply.is_success or not words:
+            raise GameFault(color, "error", f"genmove was answered {'=' if reply.is_success else '?'} {reply.text}")
+        if words[0].lower() == "resign":
+            raise GameFault(color, "resign", "resigned")
+        try:
+            vertex = self.referee.play(color, words[0])
+        except IllegalPlayError as error:
+            raise GameFault(color, "illegal", f"illegal move: {error}") from error
+        self.clocks_after.append(self._get_time_left(color))
+        if not self.referee.is_over:
+            self._announce(Stone.get_opponent_color(color), color, vertex)
+
+    def _think(self, color: Stone) -> Reply:
+        """Ask for a move, on the clock if there is one; raises GameFault when the engine fails or its time is up."""
+        engine, letter = self.engines[color], COLOR_LETTERS[color].lower()
+        time_left = self._get_time_left(color)
+        limit = self.config.hang_limit
+        if time_left is not None:
+            limit = time_left + FLAG_GRACE_SECONDS
+            if self.config.sends_time_left and engine.knows("time_left"):
+                self._ask(color, f"time_left {letter} {int(time_left)} 0")
+        try:
+            reply = engine.ask(f"genmove {letter}", limit)
+        except EngineTimeoutError as error:
+            self.times[color].add(min(limit, self.config.hang_limit))
+            is_flagged = time_left is not None and limit <= self.config.hang_limit
+            raise GameFault(color, "time" if is_flagged else error.reason, str(error)) from error
+        except EngineError as error:
+            raise GameFault(color, error.reason, str(error)) from error
+        self.times[color].add(reply.seconds)
+        if time_left is not None and reply.seconds > time_left:
+            raise GameFault(color, "time", f"took {reply.seconds:.2f} s with {time_left:.2f} s left")
+        return reply
+
+    def _announce(self, listener: Stone, color: Stone, vertex: str) -> None:
+        """Tell an engine of a legal move; refusing it loses the game."""
+        reply = self._ask(listener, f"play {COLOR_LETTERS[color].lower()} {vertex}")
+        if not reply.is_success:
+            raise GameFault(listener, "error", f"refused the legal move {vertex}: ? {reply.text}")
+
+    def _ask(self, color: Stone, command: str) -> Reply:
+        try:
+            return self.engines[color].ask(command)
+        except EngineError as error:
+            raise GameFault(color, error.reason, str(error)) from error
+
+    def _get_color(self) -> Stone:
+        """Return the side to move; Black begins and the colors alternate."""
+        return Stone.WHITE if len(self.referee.moves) % 2 else Stone.BLACK
+
+    def _get_time_left(self, color: Stone) -> float | None:
+        """Return the seconds on a clock; None without clocks."""
+        if self.config.time_seconds is None:
+            return None
+        return max(0.0, self.config.time_seconds - self.times[color].seconds)
+
+    def _record_fault(self, fault: GameFault) -> GameRecord:
+        winner = Stone.get_opponent_color(fault.color)
+        result = f"{COLOR_LETTERS[winner]}+{RESULT_SUFFIXES.get(fault.reason, FORFEIT_SUFFIX)}"
+        detail = f"{fault.color.name.capitalize()} ({self.sides[fault.color]} engine): {fault.detail}"
+        return self._make_record(self.sides[winner], result, fault.reason, detail)
+
+    def _record_score(self) -> GameRecord:
+        area, friendly = self.referee.get_area_score(), self.referee.get_friendly_score()
+        score = area if self.config.scoring == "area" else friendly
+        reason = "score" if self.referee.is_over else "max-moves"
+        detail = "two passes" if self.referee.is_over else "scored as it stands at the limit of moves"
+        if area != friendly:
+            detail += f"; all stones alive {format_result(area)}, dead stones removed {format_result(friendly)}"
+        winner = "draw" if score == 0.0 else self.sides[Stone.BLACK if score > 0.0 else Stone.WHITE]
+        record = self._make_record(winner, format_result(score), reason, detail)
+        record.area_score, record.friendly_score = area, friendly
+        return record
+
+    def _make_record(self, winner: str, result: str, reason: str, detail: str) -> GameRecord:
+        return GameRecord(
+            index=self.index, opening=self.opening, black=self.sides[Stone.BLACK], winner=winner, result=result,
+            reason=reason, detail=detail, moves=len(self.referee.moves),
+            times={self.sides[color]: times for color, times in self.times.items()},
+        )

@@ -1,0 +1,124 @@
+"""The directory of a match: what is played is never lost, and never played twice."""
+
+import fcntl
+import json
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+from tools.matchlib.config import MatchConfig
+from tools.matchlib.errors import MatchError
+from tools.matchlib.record import GameRecord
+
+CONFIG_FILE = "match.json"
+GAMES_FILE = "games.jsonl"
+LOCK_FILE = "lock"
+
+
+class MatchStore:
+    """Games on disk: one JSON line a game, appended and synced, beside the SGF files.
+
+    A game counts once its line is complete; its SGF file is written before.
+    """
+
+    def __init__(self, config: MatchConfig) -> None:
+        """Open or create the directory and read the games already played.
+
+        Raises:
+            MatchError: The directory belongs to another match, is in use, or cannot be read or written.
+        """
+        self.directory = config.directory
+        self.sgf_directory = self.directory / "sgf"
+        self.log_directory = self.directory / "logs"
+        self.records: dict[int, GameRecord] = {}
+        self._lock = threading.Lock()
+        try:
+            self.sgf_directory.mkdir(parents=True, exist_ok=True)
+            self.log_directory.mkdir(exist_ok=True)
+            self._take_directory()
+            self.names = self._open_config(config)
+            self._load_games()
+        except OSError as error:
+            raise MatchError(f"cannot use the directory {self.directory}: {error.strerror or error}") from error
+
+    def close(self) -> None:
+        """Let another match use the directory."""
+        self._lock_file.close()
+
+    def save_names(self, names: tuple[str, str]) -> None:
+        """Keep the engines' names for later runs that need not start them."""
+        self.names = names
+        self._write_config({**self._config, "names": list(names)})
+
+    def add(self, record: GameRecord, sgf: bytes) -> None:
+        """Keep a finished game; safe to call from several threads. Raises OSError when the disk fails."""
+        with self._lock:
+            _write_atomically(self.sgf_directory / f"game{record.index + 1:05d}.sgf", sgf)
+            with (self.directory / GAMES_FILE).open("ab") as file:
+                file.write(record.to_json().encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+            self.records[record.index] = record
+
+    def _take_directory(self) -> None:
+        self._lock_file = (self.directory / LOCK_FILE).open("w")
+        try:
+            fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            self._lock_file.close()
+            raise MatchError(f"another match is running in {self.directory}") from error
+
+    def _open_config(self, config: MatchConfig) -> tuple[str, str] | None:
+        """Compare the options with those of the directory, or keep them there; return the names known there."""
+        path = self.directory / CONFIG_FILE
+        fingerprint = config.get_fingerprint()
+        if not path.exists():
+            if (self.directory / GAMES_FILE).exists():
+                raise MatchError(f"{self.directory} has games but no {CONFIG_FILE}: use another --dir")
+            self._write_config(fingerprint)
+            return None
+        try:
+            self._config = dict(json.loads(path.read_text(encoding="utf-8")))
+        except ValueError as error:
+            raise MatchError(f"{path} cannot be read: {error}") from error
+        for name, value in fingerprint.items():
+            if self._config.get(name) != value:
+                raise MatchError(
+                    f"{self.directory} holds a match with --{name} {self._config.get(name)!r}, not {value!r}: "
+                    "use the same options or another --dir"
+                )
+        names = self._config.get("names")
+        return (str(names[0]), str(names[1])) if names else None
+
+    def _write_config(self, data: dict[str, Any]) -> None:
+        self._config = data
+        text = json.dumps(data, ensure_ascii=False, indent=2)
+        _write_atomically(self.directory / CONFIG_FILE, text.encode() + b"\n")
+
+    def _load_games(self) -> None:
+        """Read the games; a last line cut short by a crash is removed."""
+        path = self.directory / GAMES_FILE
+        if not path.exists():
+            return
+        data = path.read_bytes()
+        complete = data.rfind(b"\n") + 1
+        if complete < len(data):
+            with path.open("r+b") as file:
+                file.truncate(complete)
+        for number, line in enumerate(data[:complete].decode("utf-8").splitlines(), 1):
+            try:
+                record = GameRecord.from_json(line)
+            except (ValueError, KeyError, TypeError) as error:
+                raise MatchError(f"{path}:{number} is not a game: {error}") from error
+            self.records[record.index] = record
+
+
+def _write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that a reader sees all of it or none."""
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
