@@ -5,7 +5,7 @@ Nothing is kept up to date: strings, liberties and scores are found by flood fil
 """
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 Point = tuple[int, int]
 EMPTY = "."
@@ -19,9 +19,9 @@ class SlowBoard:
         self.size = size
         self.points: list[Point] = [(x, y) for y in range(1, size + 1) for x in range(1, size + 1)]
         self.grid: dict[Point, str] = dict.fromkeys(self.points, EMPTY)
-        self.ko: Point | None = None
+        self.ko: tuple[Point, str] | None = None  # the point that may not be retaken at once, and by whom
         self.captured_by = {"b": 0, "w": 0}
-        self.seen: list[tuple[str, ...]] = [self.position()]
+        self.seen = {self.position()}
         self.neighbors = {point: [near for near in orthogonal(point) if near in self.grid] for point in self.points}
 
     def position(self) -> tuple[str, ...]:
@@ -29,11 +29,18 @@ class SlowBoard:
         return tuple(self.grid.values())
 
     def set_stones(self, black: Iterable[Point], white: Iterable[Point]) -> None:
-        """Put stones down without playing them; the position counts as seen."""
+        """Put stones down without playing them; the game starts from the position they make."""
         for color, points in (("b", black), ("w", white)):
             for point in points:
                 self.grid[point] = color
-        self.seen.append(self.position())
+        self.seen = {self.position()}
+
+    def copy(self) -> SlowBoard:
+        """Return an independent board with the same position and history."""
+        twin = SlowBoard(self.size)
+        twin.grid, twin.ko, twin.captured_by = dict(self.grid), self.ko, dict(self.captured_by)
+        twin.seen = set(self.seen)
+        return twin
 
     # Strings
 
@@ -67,7 +74,7 @@ class SlowBoard:
         enemy = OTHER[self.grid[start]]
         return {frozenset(self.flood(p)) for p in self.border(self.flood(start)) if self.grid[p] == enemy}
 
-    def _components(self, kind, points: list[Point]) -> list[set[Point]]:
+    def _components(self, kind: Callable[[Point], str], points: list[Point]) -> list[set[Point]]:
         remaining, found = set(points), []
         for start in points:
             if start not in remaining:
@@ -99,7 +106,7 @@ class SlowBoard:
 
     def is_legal(self, point: Point, color: str) -> bool:
         """Return whether a move is legal under the simple ko rule."""
-        return point != self.ko and self.after(point, color) is not None
+        return (point, color) != self.ko and self.after(point, color) is not None
 
     def is_superko(self, point: Point, color: str) -> bool:
         """Return whether a move that is no suicide would repeat a position seen before."""
@@ -110,15 +117,15 @@ class SlowBoard:
         """Play a legal move or a pass (None) and return the stones it takes."""
         self.ko = None
         if point is None:
-            self.seen.append(self.position())
+            self.seen.add(self.position())
             return set()
         result = self.after(point, color)
         assert result is not None, f"illegal move {color} {point}"
         self.grid, taken = result
         self.captured_by[color] += len(taken)
         if len(taken) == 1 and self.flood(point) == {point} and self.liberties(point) == taken:
-            (self.ko,) = taken
-        self.seen.append(self.position())
+            self.ko = (min(taken), OTHER[color])
+        self.seen.add(self.position())
         return taken
 
     # What the candidate filter asks
@@ -129,6 +136,20 @@ class SlowBoard:
         assert result is not None
         grid, taken = result
         return 0 if taken or len(self.liberties(point, grid)) > 1 else len(self.flood(point, grid))
+
+    def is_eye_space(self, point: Point, color: str) -> bool:
+        """Return whether a point is empty and all points beside it hold stones of one color."""
+        return self.grid[point] == EMPTY and all(self.grid[near] == color for near in self.neighbors[point])
+
+    def is_complete_eye(self, point: Point, color: str) -> bool:
+        """Return whether a point is eye space that enemy stones on its diagonals cannot make false.
+
+        One diagonal may be lost in the center and none at the edge; a diagonal that is eye space is not lost.
+        """
+        x, y = point
+        diagonals = [p for p in ((x - 1, y - 1), (x + 1, y - 1), (x - 1, y + 1), (x + 1, y + 1)) if p in self.grid]
+        lost = [p for p in diagonals if self.grid[p] != color and not self.is_eye_space(p, color)]
+        return self.is_eye_space(point, color) and len(lost) <= (1 if len(diagonals) == 4 else 0)
 
     def legal_position(self) -> bool:
         """Return whether every string on the board has a liberty."""
