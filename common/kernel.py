@@ -60,4 +60,4 @@ def kernel(function: Function) -> Function:
 
     fastmath stays off so that a search gives the same tree on every machine.
     """
-    return numba.njit(cache=True, nogil=True, fastmath=False, error_model="numpy")(function)
+    return numba.njit(cache=True, nogil=True, fastmath=False, error_model="numpy", _nrt=False, forceinline=True)(function)
