@@ -32,10 +32,11 @@ def set_up_stones(state, positions, colors):
         for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
             if state.stones[neighbor] == colors[i] and state.string_id[neighbor] != state.string_id[pos]:
                 connect_string(state, state.string_id[pos], state.string_id[neighbor])
+    dead = 0
     for i in range(len(positions)):
         if state.liberties[state.string_id[positions[i]]] == 0:
-            return False
-    return True
+            dead += 1
+    return dead == 0
 
 
 @kernel

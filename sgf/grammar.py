@@ -22,8 +22,12 @@ NO_MOVES = "no moves"
 UNREADABLE = "unreadable file"
 
 DECLARED_ENCODING = re.compile(rb"CA\s*\[([^\]]{1,40})\]")
-NEXT_GAME = re.compile(rb"\n[ \t]*\(\s*;")
+# A line that starts a game rather than a variation: its first node has one of the root properties.
+NEXT_GAME = re.compile(rb"\n[ \t]*\(\s*;(?=[^;()]*\b(?:FF|GM|SZ)\s*\[)")
+GAME = re.compile(rb"\(\s*;")
 HEAD_BYTES = 4000
+# Bytes of offending text that a message shows.
+SHOWN = 20
 OPEN, CLOSE = ("D", b"("), ("D", b")")
 
 
@@ -58,18 +62,50 @@ def to_utf8(data: bytes) -> bytes:
     return data.decode("latin-1").encode()
 
 
-def read_main_line(data: bytes, start: int = 0) -> tuple[list[Node], int]:
-    """Return the nodes of the main line of the first game at or after `start`, and where that game ends.
+def read_main_line(data: bytes) -> list[Node]:
+    """Return the nodes of the main line of the first game; raises SGFError for no game or a broken one."""
+    return _main_line(_tokenise(data, 0)[0])
 
-    Raises SGFError for data without a game or with a broken one.
+
+def read_main_lines(data: bytes) -> Iterator[tuple[int, list[Node] | SGFError]]:
+    """Yield the offset and the main line of every game, an SGFError in place of each broken one.
+
+    After a game without an end reading goes on at the next line that starts one.
     """
+    position = 0
+    while True:
+        start = max(data.find(b"(", position), 0)
+        try:
+            tokens, end = _tokenise(data, position)
+        except SGFError as error:
+            yield start, error
+            following = NEXT_GAME.search(data, start)
+            if following is None:
+                return
+            position = following.start()
+            continue
+        try:
+            yield start, _main_line(tokens)
+        except SGFError as error:
+            yield start, error
+        position = end
+        if GAME.search(data, position) is None:
+            return
+
+
+def _tokenise(data: bytes, start: int) -> tuple[list[tuple[str, bytes]], int]:
+    """Return the tokens of the first game at or after `start` and where it ends; raises SGFError if it does not."""
     tokens, end = sgf_grammar.tokenise(data, start)
     if not tokens:
         raise SGFError(MALFORMED, "no SGF data found")
     if tokens.count(OPEN) != tokens.count(CLOSE):
-        rest = data[end:end + 20].strip()
-        raise SGFError(MALFORMED, f"cannot read on at {rest.decode(errors='replace')!r}" if rest
-                       else "unexpected end of SGF data")
+        rest = data[end:end + SHOWN].strip()
+        raise SGFError(MALFORMED, f"cannot read on at {show(rest)}" if rest else "unexpected end of SGF data")
+    return tokens, end
+
+
+def _main_line(tokens: list[tuple[str, bytes]]) -> list[Node]:
+    """Return the nodes of a game's main line; raises SGFError where the tokens make no game."""
     nodes: list[Node] = []
     node: Node | None = None
     values: list[bytes] | None = None
@@ -77,7 +113,7 @@ def read_main_line(data: bytes, start: int = 0) -> tuple[list[Node], int]:
     for kind, token in tokens[:tokens.index(CLOSE) + 1]:
         if kind == "V":
             if values is None:
-                raise SGFError(MALFORMED, f"value [{token[:20].decode(errors='replace')}] without a property")
+                raise SGFError(MALFORMED, f"value [{show(token)}] without a property")
             values.append(token)
             continue
         if values is not None and not values:
@@ -85,36 +121,16 @@ def read_main_line(data: bytes, start: int = 0) -> tuple[list[Node], int]:
         values = None
         if kind == "I":
             if node is None:
-                raise SGFError(MALFORMED, f"property {token[:20].decode()} outside a node")
+                raise SGFError(MALFORMED, f"property {show(token)} outside a node")
             values = node.setdefault(token.decode(), [])
         elif token == b";":
             node = {}
             nodes.append(node)
         elif token == b"(":
             node = None
-    return nodes, end
+    return nodes
 
 
-def read_main_lines(data: bytes) -> Iterator[tuple[int, list[Node] | SGFError]]:
-    """Yield the offset and the main line of every game, an SGFError in place of each broken one.
-
-    After a broken game reading goes on at the next line that starts one.
-    """
-    position, found = 0, False
-    while True:
-        start = data.find(b"(", position)
-        if start < 0 and found:
-            return
-        try:
-            nodes, position = read_main_line(data, position)
-        except SGFError as error:
-            if found and str(error) == "no SGF data found":
-                return
-            yield max(start, 0), error
-            following = NEXT_GAME.search(data, max(start, 0))
-            if following is None:
-                return
-            position = following.start()
-        else:
-            yield start, nodes
-        found = True
+def show(raw: bytes) -> str:
+    """Return the start of raw text for a message of one line."""
+    return " ".join(raw[:SHOWN].decode(errors="replace").split())

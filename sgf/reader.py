@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from sgfmill import sgf_grammar
@@ -12,7 +12,7 @@ from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE, PASS
 from board.coordinate import Coordinate
 from board.stone import Stone
 from common.print_console import print_err
-from sgf.grammar import MALFORMED, SET_UP, WRONG_SIZE, Node, SGFError, read_main_line, to_utf8
+from sgf.grammar import MALFORMED, SET_UP, WRONG_SIZE, Node, SGFError, read_main_line, show, to_utf8
 from sgf.match_result import MatchResult
 
 DEFAULT_KOMI = 7.0
@@ -42,7 +42,7 @@ class SGFReader:
             data = str(source).encode("utf-8", "replace")
         else:
             data = to_utf8(Path(source).read_bytes())
-        self._read_nodes(read_main_line(data)[0], board_size)
+        self._read_nodes(read_main_line(data), board_size)
 
     @classmethod
     def from_nodes(cls, nodes: list[Node], board_size: int | None = None) -> "SGFReader":
@@ -71,7 +71,7 @@ class SGFReader:
             if pos is None:
                 pos = points.get(values[0].strip())
             if pos is None or len(values) != 1 or (black and white):
-                shown = b"][".join((black or []) + (white or []))[:20].decode(errors="replace")
+                shown = show(b"][".join((black or []) + (white or [])))
                 raise SGFError(MALFORMED, f"move {len(self.moves) + 1}: [{shown}] is not one point")
             self.moves.append(pos)
             self.colors.append(1 if black else 2)
@@ -83,7 +83,7 @@ class SGFReader:
         """Set the members that describe the whole game; raises SGFError for other games than Go and other sizes."""
         game = _simple_text(root, "GM") or "1"
         if game.strip() != "1":
-            raise SGFError(MALFORMED, f"not a game of Go: GM[{game}]")
+            raise SGFError(MALFORMED, f"not a game of Go: GM[{game[:20]}]")
         size = _simple_text(root, "SZ").strip()
         columns, _, rows = size.partition(":")
         if not size:
@@ -118,7 +118,7 @@ class SGFReader:
             try:
                 points = Presenter(self.size, "UTF-8").interpret(name, node[name])
             except ValueError:
-                shown = b"][".join(node[name])[:20].decode(errors="replace")
+                shown = show(b"][".join(node[name]))
                 raise SGFError(MALFORMED, f"{name}[{shown}] is not a list of points") from None
             positions = {_to_pos(row, column, self.size) for row, column in points}
             if positions & seen:
@@ -186,7 +186,7 @@ def _to_pos(row: int, column: int, size: int) -> int:
     return column + 1 + (size - row) * (size + 2)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _point_table(size: int) -> dict[bytes, int]:
     """Return the pos of every raw value that a move may have on a board of at most 19x19; "tt" is a pass there."""
     table = {serialise_go_point((row, column), size): _to_pos(row, column, size)
@@ -196,10 +196,11 @@ def _point_table(size: int) -> dict[bytes, int]:
 
 def _text(raw: list[bytes]) -> str:
     """Return what raw Text values say, escapes and line ends resolved."""
-    value = b"\n".join(raw)
-    if b"\\" in value or not value.isascii() or not value.decode().isprintable():
-        value = sgf_grammar.text_value(value)
-    return value.decode(errors="replace")
+    value = raw[0] if len(raw) == 1 else b"\n".join(raw)
+    text = value.decode(errors="replace")
+    if text.isprintable() and "\\" not in text:
+        return text
+    return sgf_grammar.text_value(value).decode(errors="replace")
 
 
 def _simple_text(node: Node, name: str) -> str:

@@ -1,0 +1,97 @@
+"""The record of a self-play game: moves with the search's improved policy as comments, written as SGF and read back.
+
+The comment of a move is the number of candidates, then `POINT:probability` for each, in board order, pass last:
+`3 D4:9.000e-01 E5:7.500e-02 pass:2.500e-02`.
+"""
+
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from board.constant import PASS
+from board.coordinate import Coordinate
+from board.stone import Stone
+from program import PROGRAM_NAME
+from sgf.match_result import MatchResult
+
+
+def encode_policy_comment(policy: Mapping[int, float], coordinate: Coordinate) -> str:
+    """Return the comment for probabilities by pos (points and PASS); raises ValueError for what is none."""
+    order = sorted(policy, key=lambda pos: (pos == PASS, pos))
+    for pos in order:
+        _check_probability(policy[pos])
+    words = (f"{coordinate.convert_to_gtp_format(pos)}:{policy[pos]:.3e}" for pos in order)
+    return " ".join([str(len(order)), *words])
+
+
+def decode_policy_comment(comment: str, coordinate: Coordinate) -> dict[int, float]:
+    """Return the probabilities by pos; raises ValueError for anything that is not such a comment."""
+    words = comment.split()
+    if not words or not words[0].isdecimal() or int(words[0][:9]) != len(words) - 1:
+        raise ValueError(f"{comment[:40]!r} is not a policy comment")
+    policy: dict[int, float] = {}
+    for word in words[1:]:
+        point, _, number = word.partition(":")
+        pos = coordinate.convert_from_gtp_format(point)
+        if pos < PASS or pos in policy:
+            raise ValueError(f"{word!r} in a policy comment: no such candidate, or named twice")
+        policy[pos] = float(number)
+        _check_probability(policy[pos])
+    return policy
+
+
+def _check_probability(value: float) -> None:
+    """Raise ValueError unless the value can be a probability (rounding included)."""
+    if not (math.isfinite(value) and 0.0 <= value <= 1.001):
+        raise ValueError(f"{value!r} is not a probability")
+
+
+def format_result(result: MatchResult, score: float = 0.0, is_resign: bool = False) -> str:
+    """Return an `RE` value: "B+R", "W+5.0" (`score` points), "0" for a draw, "?" for unknown."""
+    if result == MatchResult.UNKNOWN:
+        return "?"
+    if result == MatchResult.DRAW:
+        return "0"
+    winner = "B" if result == MatchResult.BLACK_WIN else "W"
+    return f"{winner}+R" if is_resign else f"{winner}+{abs(score):.1f}"
+
+
+class SelfPlayRecord:
+    """Collector and writer of one game at a time."""
+
+    def __init__(self, save_dir: str | Path, coordinate: Coordinate) -> None:
+        """Write to `save_dir`/1.sgf until `set_index` says otherwise."""
+        self.save_dir = Path(save_dir)
+        self.coordinate = coordinate
+        self.index = 1
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all moves."""
+        self._moves: list[str] = []
+
+    def set_index(self, index: int) -> None:
+        """Choose the number of the next file."""
+        self.index = index
+
+    def save_record(self, policy: Mapping[int, float] | None, pos: int, color: Stone) -> None:
+        """Append a move with the improved policy it was chosen from (None: without a comment)."""
+        letter = "B" if color == Stone.BLACK else "W"
+        comment = "" if policy is None else f"C[{encode_policy_comment(policy, self.coordinate)}]"
+        self._moves.append(f";{letter}[{self.coordinate.convert_to_sgf_format(pos)}]{comment}")
+
+    def get_sgf(self, result: MatchResult, komi: float, is_resign: bool = False, score: float = 0.0) -> str:
+        """Return the game as SGF text."""
+        head = (f"(;FF[4]GM[1]SZ[{self.coordinate.board_size}]\n"
+                f"AP[{PROGRAM_NAME}]PB[{PROGRAM_NAME}-Black]PW[{PROGRAM_NAME}-White]"
+                f"RE[{format_result(result, score, is_resign)}]KM[{float(komi)}]")
+        return f"{head}{''.join(self._moves)}\n)"
+
+    def write_record(self, result: MatchResult, komi: float, is_resign: bool = False, score: float = 0.0) -> Path:
+        """Write the game as {index}.sgf, complete or not at all, and return the path; raises OSError."""
+        path = self.save_dir / f"{self.index}.sgf"
+        temporary = path.with_suffix(".sgf.part")
+        temporary.write_text(self.get_sgf(result, komi, is_resign, score), encoding="ascii")
+        os.replace(temporary, path)
+        return path

@@ -1,0 +1,116 @@
+"""Folders, collections and .sgfs files: every good game is found, every bad one is named."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sgf import collection
+from sgf.collection import Kifu, Skipped, cut_into_pieces, list_sgf_files, read_pieces
+from sgf.grammar import MALFORMED, NO_MOVES, UNREADABLE, WRONG_SIZE
+from sgf.win_rate import SearchComment, decode_search_comment, encode_search_comment
+
+
+def game(point: str, more: str = "") -> str:
+    """Return a game of one move that is known by its point."""
+    return f"(;FF[4]GM[1]SZ[9]{more};B[{point}])"
+
+
+def read_file(path: Path, text: str) -> tuple[list[Kifu], list[Skipped]]:
+    """Write and read one file."""
+    path.write_text(text, encoding="utf-8", newline="")
+    return read_pieces(cut_into_pieces(str(path)), 9)
+
+
+def points(games: list[Kifu]) -> list[str]:
+    """Return the SGF letters of each game's first move."""
+    return ["abcdefghi"[one.pos[0] % 11 - 1] + "abcdefghi"[one.pos[0] // 11 - 1] for one in games]
+
+
+def test_files_are_sorted_and_of_the_folder_alone(tmp_path: Path) -> None:
+    for name in ("b.sgf", "a.sgfs", "10.sgf", "2.sgf", "x.txt", "sgf"):
+        (tmp_path / name).touch()
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "c.sgf").touch()
+    assert [Path(path).name for path in list_sgf_files(tmp_path)] == ["10.sgf", "2.sgf", "a.sgfs", "b.sgf"]
+
+
+@pytest.mark.parametrize(("text", "found", "bad"), [
+    (game("aa"), "aa", []),
+    (game("aa") + game("bb") + "\n\n" + game("cc"), "aa bb cc", []),
+    ("junk (not a game)\n" + game("aa") + "junk (again)" + game("bb") + "(end)", "aa bb", []),
+    (game("aa") + "\n(;FF[4]SZ[9];B[bb];\n" + game("cc") + "\n" + game("dd"), "aa cc dd", ["unexpected end"]),
+    (game("aa") + "\n(;FF[4]SZ[9];B[bb];W[\n" + game("cc") + "\n" + game("dd"), "aa dd", ["move 2: [(;FF[4"]),
+    (game("aa") + "\n(;FF[4]SZ[9];B[bb](;W[cc])\n(;W[dd])\n" + game("ee"), "aa ee", ["unexpected end"]),
+    (game("aa") + "\n(;FF[4]SZ[9];B[bb](W[cc])\n(;W[dd]))\n" + game("ee"), "aa ee", ["outside a node"]),
+    (game("aa") + "\n" + game("zz") + "\n" + game("bb"), "aa bb", ["move 1: [zz]"]),
+    (game("aa") + "(;SZ[13];B[aa])" + game("bb"), "aa bb", ["board size 13"]),
+    (game("aa") + "(;SZ[9])", "aa", ["no moves"]),
+    ("", "", ["no SGF data"]),
+])
+def test_collections(tmp_path: Path, text: str, found: str, bad: list[str]) -> None:
+    games, skipped = read_file(tmp_path / "games.sgf", text)
+    assert points(games) == found.split()
+    assert len(skipped) == len(bad)
+    assert all(words in one.reason for words, one in zip(bad, skipped, strict=True))
+    assert all(one.name.startswith(str(tmp_path / "games.sgf")) for one in skipped)
+
+
+def test_line_collections_lose_only_the_broken_lines(tmp_path: Path) -> None:
+    lines = [game("aa"), game("bb")[:-2], "", game("cc") + "\r", "(;SZ[9]\n;B[dd]\n)", "(;SZ[19];B[ee])", game("ff")]
+    games, skipped = read_file(tmp_path / "games.sgfs", "\n".join(lines))
+    assert points(games) == ["aa", "cc", "dd", "ff"]
+    assert [(one.name.rpartition(" line ")[2], one.kind) for one in skipped] == [("2", MALFORMED), ("8", WRONG_SIZE)]
+
+
+def test_pieces_of_a_line_collection_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collection, "PIECE_BYTES", 100)
+    path = tmp_path / "games.sgfs"
+    names = [a + b for a in "abcdefghi" for b in "abcdefghi"]
+    path.write_text("\n".join(f"(;SZ[9]\n;B[{name}])" for name in names) + "\n(;SZ[9];B[")
+    pieces = list(cut_into_pieces(str(path)))
+    assert len(pieces) > 10
+    assert sum(piece.length for piece in pieces) == path.stat().st_size
+    games, skipped = read_pieces(pieces, 9)
+    assert points(games) == names
+    assert skipped[0].name == f"{path} line {2 * len(names) + 1}"
+
+
+def test_arrays_of_a_game(tmp_path: Path) -> None:
+    text = ("(;SZ[9]RE[B+2]AB[aa][ba]AW[ca];W[ee]C[0.60 0.30 0.10 1.5 v=16];B[ff]C[0.60 0.30 0.10 1.5 v=8]"
+            ";B[]C[a fine move])")
+    (one,), skipped = read_file(tmp_path / "one.sgf", text)
+    assert not skipped
+    assert list(one.setup_pos) == [12, 13, 14] and list(one.setup_color) == [1, 1, 2]
+    assert list(one.pos) == [60, 72, 0] and list(one.color) == [2, 1, 1]
+    assert one.value_label == 2
+    np.testing.assert_allclose(one.win_rate, [0.65, 0.35, np.nan])
+
+
+def test_a_file_that_cannot_be_read_is_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "gone.sgf"
+    path.write_text("(;SZ[9])")
+    pieces = list(cut_into_pieces(str(path)))
+    games, skipped = read_pieces(pieces, 9)
+    assert (games, [one.kind for one in skipped]) == ([], [NO_MOVES])
+    path.unlink()
+    games, skipped = read_pieces(pieces, 9)
+    assert (games, [one.kind for one in skipped]) == ([], [UNREADABLE])
+
+
+@pytest.mark.parametrize("text", [
+    "", "good move", "0.5 0.5 0.0 1.0", "0.5 0.5 0.0 1.0 16", "0.9 0.9 0.0 1.0 v=1", "-0.1 1.1 0.0 1.0 v=1",
+    "nan 0.5 0.5 1.0 v=1", "a b c d v=1", "0.5 0.5 0.0 1.0 v=x", "82 A9:4.635e-12 B9:1.000e+00 pass:2.455e-09",
+])
+def test_other_comments_carry_no_win_rate(text: str) -> None:
+    assert decode_search_comment(text) is None
+
+
+def test_search_comments_go_both_ways() -> None:
+    comment = SearchComment(0.52, 0.46, 0.02, -3.5, 16)
+    assert encode_search_comment(comment) == "0.52 0.46 0.02 -3.5 v=16"
+    assert decode_search_comment(encode_search_comment(comment)) == comment
+    assert decode_search_comment("0.52 0.46 0.02 -3.5 v=16 weight=1.00 result=W+2") == comment
+    assert comment.get_win_rate(2) == pytest.approx(0.53)
+    assert comment.get_win_rate(1) == pytest.approx(0.47)
