@@ -1,0 +1,26 @@
+"""Every hyper-parameter of learning in one place; edit these rather than pass options."""
+
+# Optimizer: SGD with Nesterov momentum.
+SL_LEARNING_RATE = 0.01
+RL_LEARNING_RATE = 0.01
+MOMENTUM = 0.9
+WEIGHT_DECAY = 1e-4
+
+# Positions per gradient step; halve it when GPU memory runs out.
+BATCH_SIZE = 256
+
+# Supervised learning: passes over the data, and from which epoch (counted from 0) which learning rate holds.
+EPOCHS = 15
+LEARNING_SCHEDULE = {"learning_rate": {5: 0.001, 8: 0.0001, 10: 0.00001}}
+
+# Positions per npz file.
+DATA_SET_SIZE = BATCH_SIZE * 4000
+
+# Weight of the value loss beside the policy loss.
+SL_VALUE_WEIGHT = 0.02
+RL_VALUE_WEIGHT = 1.0
+
+# Self-play: visits per move, worker processes, games per cycle.
+SELF_PLAY_VISITS = 16
+NUM_SELF_PLAY_WORKERS = 4
+NUM_SELF_PLAY_GAMES = 10000
