@@ -51,7 +51,8 @@ class Piece(NamedTuple):
 
 def list_sgf_files(folder: str | Path) -> list[str]:
     """Return the *.sgf and *.sgfs files of a folder (not of its sub-folders) in the order of their names."""
-    return sorted(str(path) for path in Path(folder).iterdir() if path.suffix in (".sgf", LINE_COLLECTION))
+    return sorted(str(path) for path in Path(folder).iterdir()
+                  if path.suffix in (".sgf", LINE_COLLECTION) and path.is_file())
 
 
 def cut_into_pieces(path: str) -> Iterator[Piece]:

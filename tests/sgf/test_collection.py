@@ -31,6 +31,8 @@ def points(games: list[Kifu]) -> list[str]:
 def test_files_are_sorted_and_of_the_folder_alone(tmp_path: Path) -> None:
     for name in ("b.sgf", "a.sgfs", "10.sgf", "2.sgf", "x.txt", "sgf"):
         (tmp_path / name).touch()
+    (tmp_path / "folder.sgfs").mkdir()
+    (tmp_path / "dangling.sgf").symlink_to(tmp_path / "nowhere")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "c.sgf").touch()
     assert [Path(path).name for path in list_sgf_files(tmp_path)] == ["10.sgf", "2.sgf", "a.sgfs", "b.sgf"]
