@@ -4,7 +4,7 @@ Letters: S board size, C = (S + 2)^2 cells of the padded board, A = S*S + 1 poli
 the top left, then pass).
 """
 
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +42,7 @@ def symmetric_xy(x: int, y: int, board_size: int, sym: int) -> tuple[int, int]:
     )[sym]
 
 
-@lru_cache(maxsize=None)
+@cache
 def get_geometry(board_size: int) -> Geometry:
     """Return the tables of a board size; raises ValueError outside 2..19."""
     check_board_size(board_size)

@@ -16,9 +16,19 @@ from board.pattern import Pattern
 from board.record import Record
 from board.score import area_without, find_dead_stones, get_area
 from board.state import (
-    KO_MOVE, KO_POS, PASSES, PRISONERS, TO_MOVE, History, State, clear_state, copy_state, new_state, start_history,
+    KO_MOVE,
+    KO_POS,
+    PASSES,
+    PRISONERS,
+    TO_MOVE,
+    History,
+    State,
+    clear_state,
+    copy_state,
+    new_state,
+    start_history,
 )
-from board.stone import Stone
+from board.stone import Cells, Stone
 from board.string import StringData
 from common.print_console import print_err
 
@@ -55,9 +65,9 @@ class GoBoard:
         return self.record.history
 
     @property
-    def board(self) -> list[Stone]:
+    def board(self) -> Cells:
         """The stone on every cell of the padded board."""
-        return [Stone(int(stone)) for stone in self.state.stones]
+        return Cells(self.state.stones)
 
     @property
     def moves(self) -> int:
@@ -143,8 +153,9 @@ class GoBoard:
             rules.make_string(position, pos, int(color))
         for pos, color in stones:
             for neighbor in self.get_neighbor4(pos):
-                if position.stones[neighbor] == color and position.string_id[neighbor] != position.string_id[pos]:
-                    rules.connect_string(position, position.string_id[pos], position.string_id[neighbor])
+                first, second = int(position.string_id[pos]), int(position.string_id[neighbor])
+                if position.stones[neighbor] == color and first != second:
+                    rules.connect_string(position, first, second)
         for pos, _ in stones:
             if position.liberties[position.string_id[pos]] == 0:
                 raise ValueError(f"the string at {self.coordinate.convert_to_gtp_format(pos)} has no liberty")
@@ -187,9 +198,7 @@ class GoBoard:
 
     def is_legal(self, pos: int, color: Stone) -> bool:
         """Return whether the move is legal; superko counts when check_superko is set."""
-        return self._is_legal_without_superko(pos, color) and not (
-            self.check_superko and self.is_superko(pos, color)
-        )
+        return self._is_legal_without_superko(pos, color) and not (self.check_superko and self.is_superko(pos, color))
 
     def is_complete_eye(self, pos: int, color: Stone) -> bool:
         """Return whether the point is a one-point eye of `color` that cannot be made false."""
@@ -206,9 +215,7 @@ class GoBoard:
     def get_all_legal_pos(self, color: Stone, fill_eyes: bool = True) -> list[int]:
         """Return the legal points in board order; without own complete eyes if `fill_eyes` is False."""
         out = np.empty(self.board_size * self.board_size, dtype=np.int32)
-        count = rules.list_legal_moves(
-            self.state, self.history, int(color), self.check_superko, fill_eyes, out
-        )
+        count = rules.list_legal_moves(self.state, self.history, int(color), self.check_superko, fill_eyes, out)
         return [int(pos) for pos in out[:count]]
 
     # --- history ------------------------------------------------------------------------------------------------

@@ -6,8 +6,21 @@ for with the history. Colors are BLACK and WHITE of board.state; `pos` is a poin
 
 from board.constant import PASS
 from board.state import (
-    BLACK, EMPTIES, EMPTY, KO_MOVE, KO_POS, LAST_CAPTURE, LAST_MOVE, MOVES, OUT_OF_BOARD, PASSES, PRISONERS, SIZE,
-    TO_MOVE, WIDTH, append_history,
+    BLACK,
+    EMPTIES,
+    EMPTY,
+    KO_MOVE,
+    KO_POS,
+    LAST_CAPTURE,
+    LAST_MOVE,
+    MOVES,
+    OUT_OF_BOARD,
+    PASSES,
+    PRISONERS,
+    SIZE,
+    TO_MOVE,
+    WIDTH,
+    append_history,
 )
 from board.string import connect_string, make_string, remove_string
 from board.zobrist_hash import HASH_TABLE

@@ -10,7 +10,18 @@ from board.benson import find_pass_alive
 from board.constant import PASS
 from board.rules import is_complete_eye, is_legal, play, self_atari_size
 from board.state import (
-    BLACK, EMPTIES, EMPTY, OUT_OF_BOARD, PASSES, SIZE, TO_MOVE, WHITE, WIDTH, State, copy_state, new_state,
+    BLACK,
+    EMPTIES,
+    EMPTY,
+    OUT_OF_BOARD,
+    PASSES,
+    SIZE,
+    TO_MOVE,
+    WHITE,
+    WIDTH,
+    State,
+    copy_state,
+    new_state,
 )
 from common.kernel import kernel
 

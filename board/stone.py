@@ -1,6 +1,10 @@
 """What can be on a cell."""
 
+from collections.abc import Sequence
 from enum import IntEnum
+from typing import overload
+
+import numpy as np
 
 
 class Stone(IntEnum):
@@ -23,3 +27,30 @@ class Stone(IntEnum):
     def get_char(self) -> str:
         """Return the character of the text diagram."""
         return "+@O#"[self]
+
+
+STONES = tuple(Stone)
+
+
+class Cells(Sequence[Stone]):
+    """The stones on all cells of a padded board; a view on the numbers of a position."""
+
+    def __init__(self, numbers: np.ndarray) -> None:
+        """Look at `numbers`, int8 [C]."""
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        """Return the number of cells."""
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, pos: int) -> Stone: ...
+
+    @overload
+    def __getitem__(self, pos: slice) -> list[Stone]: ...
+
+    def __getitem__(self, pos: int | slice) -> Stone | list[Stone]:
+        """Return the stone on a cell, or those on a slice of cells."""
+        if isinstance(pos, slice):
+            return [STONES[number] for number in self._numbers[pos]]
+        return STONES[self._numbers[pos]]

@@ -80,8 +80,9 @@ def test_the_board_is_surrounded_by_off_board_cells(size: int) -> None:
     board, width = GoBoard(board_size=size), size + 2
     inside = [x + y * width for y in range(1, size + 1) for x in range(1, size + 1)]
     assert list(board.onboard_pos) == inside
-    assert board.board == [Stone.EMPTY if pos in inside else Stone.OUT_OF_BOARD for pos in range(width * width)]
-    assert board.board[PASS] is Stone.OUT_OF_BOARD
+    assert list(board.board) == [Stone.EMPTY if pos in inside else Stone.OUT_OF_BOARD for pos in range(width * width)]
+    assert board.board[PASS] is Stone.OUT_OF_BOARD and len(board.board) == width * width
+    assert board.board[: width + 2] == [Stone.OUT_OF_BOARD] * (width + 1) + [Stone.EMPTY]
 
 
 def test_stone_knows_opponents_and_characters() -> None:
