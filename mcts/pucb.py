@@ -10,10 +10,11 @@ from mcts.tree_state import ROOT
 def select_by_pucb(tree, node, selection):
     """Return the edge of an expanded node with the greatest Q + c * P * sqrt(N) / (1 + n); the first one on ties.
 
+    Only the edges chosen before and the unvisited one with the greatest prior are compared (bring_forward).
     Visits that wait for the network count as visits with value 0 (virtual loss).
     """
     first = tree.node_edge[node]
-    last = first + tree.node_edges[node]
+    last = first + min(tree.node_front[node] + 1, tree.node_edges[node])
     value_sum, visited_prior = float(tree.node_value[node]), 0.0
     for edge in range(first, last):
         if tree.edge_visits[edge] > 0:

@@ -15,7 +15,7 @@ from common.kernel import kernel
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.pucb import select_by_pucb
 from mcts.sequential_halving import select_at_root, select_in_tree
-from mcts.tree_state import EXPANDED, PENDING, ROOT, TERMINAL, add_edge, add_node
+from mcts.tree_state import EXPANDED, PENDING, ROOT, TERMINAL, add_edge, add_node, bring_forward
 from nn.feature import encode_planes
 
 # How edges are selected.
@@ -95,6 +95,9 @@ def walk(tree, root_state, root_history, state, history, batch, index, strategy,
         depth += 1
         play_recorded(state, history, tree.edge_pos[edge], state.info[TO_MOVE])
         if tree.edge_child[edge] == NOT_EXPANDED:
+            if strategy == PUCB:
+                tree.node_front[node] += 1
+                bring_forward(tree, node)
             node = add_node(tree)
             tree.edge_child[edge] = node
             batch.leaf[index] = -1
@@ -158,6 +161,7 @@ def set_evaluation(tree, node, logits, value, policy_index):
         tree.edge_prior[edge] /= total
     tree.node_value[node] = value[2] + DRAW * value[1]
     tree.node_kind[node] = EXPANDED
+    bring_forward(tree, node)
 
 
 @kernel

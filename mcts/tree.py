@@ -21,7 +21,18 @@ from mcts.node import MCTSNode
 from mcts.params import SearchLimit, SearchParams
 from mcts.search import GUMBEL, PUCB, absorb, descend, set_evaluation, start_tree
 from mcts.tree_state import (
-    EDGE_BYTES, EDGES, EXPANDED, NODE_BYTES, NODES, ROOT, Tree, copy_subtree, grow_tree, new_batch, new_line, new_tree,
+    EDGE_BYTES,
+    EDGES,
+    EXPANDED,
+    NODE_BYTES,
+    NODES,
+    ROOT,
+    Tree,
+    copy_subtree,
+    grow_tree,
+    new_batch,
+    new_line,
+    new_tree,
 )
 
 Evaluator = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -66,6 +77,7 @@ class MCTSTree:
         self._line = new_line(board_size, 1)
         self._komi = 0.0
         self._is_empty = True
+        self._built_by = PUCB
         self.tree_is_full = False
 
     # --- the tree -----------------------------------------------------------------------------------------------
@@ -178,7 +190,8 @@ class MCTSTree:
         `on_report` is called after every batch, and `should_stop` asked.
         """
         progress = Progress(limit)
-        self._set_root(board, color, reuse=True)
+        self._set_root(board, color, reuse=self._built_by == PUCB)
+        self._built_by = PUCB
         while self.root.node_visits < limit.visits and not progress.out_of_time:
             if should_stop is not None and should_stop():
                 break
@@ -202,6 +215,7 @@ class MCTSTree:
         """
         progress = Progress(limit)
         self._set_root(board, color, reuse=False)
+        self._built_by = GUMBEL
         count = self.root.num_children
         self._noise[:count] = 0.0 if rng is None else rng.gumbel(size=count)
         schedule = np.array(considered_visits(min(count, self.params.max_considered), limit.visits), dtype=np.int32)

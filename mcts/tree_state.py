@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from board.constant import PASS
 from board.state import History, State, new_history, new_state
 from common.kernel import kernel
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
@@ -27,6 +28,7 @@ class Tree(NamedTuple):
     counters: np.ndarray  # int32 [2]: nodes and edges in use
     node_edge: np.ndarray  # int32 [N]: first edge
     node_edges: np.ndarray  # int16 [N]: number of edges
+    node_front: np.ndarray  # int16 [N]: edges that PUCT has chosen; they stand first, see bring_forward
     node_kind: np.ndarray  # int8 [N]
     node_visits: np.ndarray  # int32 [N]: finished visits of its edges
     node_pending: np.ndarray  # int32 [N]: visits of its edges that wait for the network
@@ -56,7 +58,7 @@ class Batch(NamedTuple):
 NODE_ARRAYS = tuple(name for name in Tree._fields if name.startswith("node_"))
 EDGE_ARRAYS = tuple(name for name in Tree._fields if name.startswith("edge_"))
 DTYPES = {
-    "counters": np.int32, "node_edge": np.int32, "node_edges": np.int16, "node_kind": np.int8,
+    "counters": np.int32, "node_edge": np.int32, "node_edges": np.int16, "node_front": np.int16, "node_kind": np.int8,
     "node_visits": np.int32, "node_pending": np.int32, "node_value": np.float32, "edge_pos": np.int16,
     "edge_child": np.int32, "edge_logit": np.float32, "edge_prior": np.float32, "edge_visits": np.int32,
     "edge_pending": np.int16, "edge_sum": np.float64, "edge_square_sum": np.float64,
@@ -102,6 +104,7 @@ def add_node(tree):
     tree.counters[NODES] = node + 1
     tree.node_edge[node] = tree.counters[EDGES]
     tree.node_edges[node] = 0
+    tree.node_front[node] = 0
     tree.node_kind[node] = PENDING
     tree.node_visits[node] = 0
     tree.node_pending[node] = 0
@@ -126,6 +129,32 @@ def add_edge(tree, node, pos):
 
 
 @kernel
+def bring_forward(tree, node):
+    """Move the unvisited edge with the greatest prior in front of the other unvisited ones. Modifies tree.
+
+    All unvisited edges of a node have the same value, so PUCT need not look beyond the first of them. On equal
+    priors the first point in board order comes forward, PASS last.
+    """
+    first = tree.node_edge[node]
+    front, end = first + tree.node_front[node], first + tree.node_edges[node]
+    if front >= end:
+        return
+    best = front
+    prior, pos = tree.edge_prior[front], tree.edge_pos[front]
+    for edge in range(front + 1, end):
+        other = tree.edge_prior[edge]
+        if other > prior or (other == prior and (pos == PASS or PASS != tree.edge_pos[edge] < pos)):
+            best, prior, pos = edge, other, tree.edge_pos[edge]
+    logit = tree.edge_logit[best]
+    tree.edge_pos[best] = tree.edge_pos[front]
+    tree.edge_prior[best] = tree.edge_prior[front]
+    tree.edge_logit[best] = tree.edge_logit[front]
+    tree.edge_pos[front] = pos
+    tree.edge_prior[front] = prior
+    tree.edge_logit[front] = logit
+
+
+@kernel
 def copy_subtree(target, source, root):
     """Copy the nodes below `root` (included) to the empty tree `target`, breadth first. Modifies target.
 
@@ -141,6 +170,7 @@ def copy_subtree(target, source, root):
         start = target.counters[EDGES]
         target.node_edge[node] = start
         target.node_edges[node] = count
+        target.node_front[node] = source.node_front[original]
         target.node_kind[node] = source.node_kind[original]
         target.node_visits[node] = source.node_visits[original]
         target.node_pending[node] = 0
