@@ -89,9 +89,9 @@ def open_files(paths: list[Path], test_share: float) -> list[SampleFile]:
 def _read_arrays(path: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
     """Return those of the named arrays that a file has; raises DataError when it cannot be read."""
     try:
+        if not zipfile.is_zipfile(path):
+            raise ValueError("it is no npz file, or is cut off")
         with np.load(path, allow_pickle=False) as data:
-            if not isinstance(data, np.lib.npyio.NpzFile):
-                raise ValueError("not an npz file")
             return {name: data[name] for name in names if name in data.files}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise DataError(f"cannot read {path} ({error}): delete it, or make it anew with --kifu-dir FOLDER") from error

@@ -15,6 +15,7 @@ import torch
 
 from common.print_console import print_err
 from nn.network.dual_net import INPUT_PLANES, DualNet
+from nn.network.head.policy_head import POLICY_CHANNELS
 
 if TYPE_CHECKING:
     from nn.inference import Evaluator
@@ -103,7 +104,7 @@ def read_state_dict(path: str | Path) -> dict[str, torch.Tensor]:
     except OSError as error:
         raise ModelFileError(path, error.strerror or type(error).__name__) from None
     except pickle.UnpicklingError as error:
-        refused = "weights only" in str(error).lower() and "unsupported" in str(error).lower()
+        refused = "global" in str(error).rpartition("WeightsUnpickler error")[2].lower()
         reason = "it holds other objects than weights" if refused else "it is damaged or no model file"
         raise ModelFileError(path, reason) from None
     except Exception:  # torch raises many types for a damaged archive
@@ -127,6 +128,8 @@ def infer_shape(weights: dict[str, torch.Tensor]) -> NetworkShape:
     if stem.ndim != 4 or stem.shape[1:] != (INPUT_PLANES, 3, 3) or policy.ndim != 2:
         raise ValueError(f"conv_layer.weight has shape {tuple(stem.shape)}, not [filters, {INPUT_PLANES}, 3, 3]")
     board_size = math.isqrt(max(0, policy.shape[0] - 1))
+    if policy.shape != (board_size ** 2 + 1, POLICY_CHANNELS * board_size ** 2):
+        raise ValueError(f"policy_head.fc_layer.weight has shape {tuple(policy.shape)}, which fits no board size")
     numbers = {name.split(".")[1] for name in weights if name.startswith("blocks.")}
     return NetworkShape(stem.shape[0], len(numbers), board_size)
 

@@ -1,0 +1,129 @@
+"""The evaluator: planes in, policy logits and value out, as fast as the device allows.
+
+Letters: N positions, S board size, F filters, A = S*S + 1 policy entries.
+"""
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from nn.network.dual_net import INPUT_PLANES, DualNet
+from nn.precision import choose_half_dtype
+
+CPU_BATCH_LIMIT = 256
+GPU_BATCH_LIMIT = 4096
+
+
+def fold_batch_norm(convolution: nn.Conv2d, norm: nn.BatchNorm2d) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return weight [F, C, k, k] and bias [F] of one convolution that equals a convolution and its batch norm.
+
+    y = gamma * (w x - mean) / sqrt(var + eps) + beta, calculated in float64.
+    """
+    mean, variance = norm.running_mean, norm.running_var
+    assert mean is not None and variance is not None, "batch norm without statistics"
+    scale = norm.weight.double() / torch.sqrt(variance.double() + norm.eps)
+    weight = convolution.weight.double() * scale[:, None, None, None]
+    return weight.float(), (norm.bias.double() - mean.double() * scale).float()
+
+
+class FoldedNet(nn.Module):
+    """A DualNet for inference only: convolutions with biases, and both heads as two matrix products."""
+
+    def __init__(self, network: DualNet) -> None:
+        """Fold a network; it is left as it is."""
+        super().__init__()
+        self.points = network.board_size ** 2
+        pairs = [(network.conv_layer, network.bn_layer)]
+        for block in network.blocks:
+            pairs += [(block.conv1, block.bn1), (block.conv2, block.bn2)]
+        for number, (convolution, norm) in enumerate(pairs):
+            weight, bias = fold_batch_norm(convolution, norm)
+            self.register_buffer(f"weight{number}", weight)
+            self.register_buffer(f"bias{number}", bias)
+        self.num_blocks = len(network.blocks)
+        self._fold_heads(network)
+
+    def _fold_heads(self, network: DualNet) -> None:
+        """Put the 1x1 convolutions of both heads into one matrix, and both linear layers into another.
+
+        The features come out as [N, S*S, 3], so the columns of the linear layers are put into that order.
+        """
+        policy, value = network.policy_head, network.value_head
+        mixers = [fold_batch_norm(head.conv_layer, head.bn_layer) for head in (policy, value)]
+        self.register_buffer("mix_weight", torch.cat([weight.flatten(start_dim=1) for weight, _ in mixers]))
+        self.register_buffer("mix_bias", torch.cat([bias for _, bias in mixers]))
+        policy_columns = policy.fc_layer.weight.view(self.points + 1, -1, self.points)
+        value_columns = value.fc_layer.weight.view(-1, 1, self.points)
+        channels = policy_columns.shape[1]
+        final = policy_columns.new_zeros(self.points + 1 + value_columns.shape[0], self.points, channels + 1)
+        final[:self.points + 1, :, :channels] = policy_columns.transpose(1, 2)
+        final[self.points + 1:, :, channels:] = value_columns.transpose(1, 2)
+        self.register_buffer("final_weight", final.flatten(start_dim=1))
+        self.register_buffer("final_bias", torch.cat((policy.fc_layer.bias, value.fc_layer.bias)))
+
+    def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return policy logits [N, A] and value probabilities [N, 3], both float32, of channels_last planes."""
+        weights = self._buffers
+        features = functional.conv2d(planes, weights["weight0"], weights["bias0"], padding=1).relu_()
+        for block in range(self.num_blocks):
+            first, second = 2 * block + 1, 2 * block + 2
+            hidden = functional.conv2d(features, weights[f"weight{first}"], weights[f"bias{first}"], padding=1).relu_()
+            hidden = functional.conv2d(hidden, weights[f"weight{second}"], weights[f"bias{second}"], padding=1)
+            features = hidden.add_(features).relu_()
+        rows = features.permute(0, 2, 3, 1).reshape(len(planes) * self.points, -1)
+        mixed = functional.linear(rows, weights["mix_weight"], weights["mix_bias"]).relu_()
+        output = functional.linear(mixed.view(len(planes), -1), weights["final_weight"], weights["final_bias"]).float()
+        return output[:, :self.points + 1], torch.softmax(output[:, self.points + 1:], dim=1)
+
+
+class Evaluator:
+    """A callable from planes to policy and value; number format and memory layout follow from the device.
+
+    Attributes:
+        board_size: the only board size it evaluates.
+        batch_limit: positions that are evaluated at a time; a call may bring more.
+        description: device, number format and shape of the network, for people.
+    """
+
+    def __init__(self, network: DualNet) -> None:
+        """Fold the network and prepare it on the device where it lies; the network is left as it is."""
+        self.board_size = network.board_size
+        self.device = next(network.parameters()).device
+        half = choose_half_dtype(self.device)
+        self.dtype = half or torch.float32
+        self.batch_limit = GPU_BATCH_LIMIT if self.device.type == "cuda" else CPU_BATCH_LIMIT
+        with torch.no_grad():
+            folded = FoldedNet(network.eval()).to(self.dtype)
+        self._net = folded.to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
+        filters = network.conv_layer.out_channels
+        self.description = (f"{filters}x{len(network.blocks)} network for {self.board_size}x{self.board_size} "
+                            f"on {self.device.type}, {str(self.dtype).removeprefix('torch.')}")
+
+    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Evaluate positions.
+
+        Args:
+            planes: float32 [N, 6, S, S], N at least 1.
+
+        Returns:
+            Policy logits float32 [N, A], and the probabilities float32 [N, 3] that the side to move loses, draws, wins.
+
+        Raises:
+            ValueError: the planes have another shape.
+        """
+        size = self.board_size
+        if planes.shape[1:] != (INPUT_PLANES, size, size) or len(planes) == 0:
+            raise ValueError(f"planes have shape {planes.shape}, not [N, {INPUT_PLANES}, {size}, {size}]")
+        if len(planes) <= self.batch_limit:
+            return self._evaluate(planes)
+        starts = range(0, len(planes), self.batch_limit)
+        parts = [self._evaluate(planes[start:start + self.batch_limit]) for start in starts]
+        return np.concatenate([policy for policy, _ in parts]), np.concatenate([value for _, value in parts])
+
+    @torch.inference_mode()
+    def _evaluate(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Evaluate at most batch_limit positions."""
+        source = torch.from_numpy(np.ascontiguousarray(planes, dtype=np.float32)).to(self.device, non_blocking=True)
+        policy, value = self._net(source.to(self.dtype).contiguous(memory_format=torch.channels_last))
+        return policy.cpu().contiguous().numpy(), value.cpu().numpy()

@@ -1,0 +1,163 @@
+"""Data files: reading, splitting, shuffling, symmetries."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nn.dataset import (
+    DataError,
+    DataSet,
+    Samples,
+    find_data_files,
+    load_samples,
+    make_batch,
+    make_symmetry_table,
+    open_files,
+    split_samples,
+)
+from tests.nn.samples import make_arrays, write_data
+
+CPU = torch.device("cpu")
+
+
+def make_set(folder: Path, test_share: float = 0.2, batch_size: int = 8, seed: int = 0) -> DataSet:
+    return DataSet(open_files(find_data_files(folder, "sl_data_*.npz"), test_share), 5, batch_size, seed)
+
+
+@pytest.mark.parametrize(("total", "share", "train"), [
+    (100, 0.2, 80), (100, 0.0, 100), (1, 0.5, 1), (2, 0.01, 1), (10, 0.999, 1), (0, 0.2, 0), (3, 0.2, 2),
+])
+def test_split(total: int, share: float, train: int) -> None:
+    assert split_samples(total, share) == train
+
+
+def test_one_file_gives_training_and_test_samples(tmp_path: Path) -> None:
+    data = make_set(write_data(tmp_path, [50]))
+    whole = load_samples(tmp_path / "sl_data_0.npz", 5)
+    tests = np.concatenate([samples.win_rate for samples, _ in data.test_batches()])
+    np.testing.assert_array_equal(tests, whole.win_rate[40:])
+    trained = np.concatenate([samples.win_rate for samples, _ in data.training_batches(0)])
+    assert sorted(trained) == sorted(whole.win_rate[:40])
+
+
+def test_every_file_gives_its_last_samples_to_the_test(tmp_path: Path) -> None:
+    data = make_set(write_data(tmp_path, [50, 20]))
+    tests = np.concatenate([samples.win_rate for samples, _ in data.test_batches()])
+    parts = [load_samples(tmp_path / f"sl_data_{k}.npz", 5).win_rate for k in (0, 1)]
+    np.testing.assert_array_equal(tests, np.concatenate([parts[0][40:], parts[1][16:]]))
+
+
+def test_epochs_are_shuffled_by_the_seed_alone(tmp_path: Path) -> None:
+    folder = write_data(tmp_path, [40, 30])
+
+    def order(seed: int, epoch: int) -> list[float]:
+        return [rate for batch, _ in make_set(folder, seed=seed).training_batches(epoch) for rate in batch.win_rate]
+
+    assert order(0, 0) == order(0, 0)
+    assert len({tuple(order(0, 0)), tuple(order(0, 1)), tuple(order(1, 0))}) == 3
+
+
+@pytest.mark.parametrize("skip", range(8))
+def test_skipping_gives_the_rest_of_the_epoch(tmp_path: Path, skip: int) -> None:
+    data = make_set(write_data(tmp_path, [40, 30]))
+    whole, rest = list(data.training_batches(3)), list(data.training_batches(3, skip))
+    assert len(whole) == data.batches_per_epoch == 7 and len(rest) == 7 - skip
+    for (samples, symmetries), (other, other_symmetries) in zip(whole[skip:], rest, strict=True):
+        np.testing.assert_array_equal(samples.planes, other.planes)
+        np.testing.assert_array_equal(symmetries, other_symmetries)
+
+
+def test_fewer_samples_than_a_batch_are_one_batch(tmp_path: Path) -> None:
+    data = make_set(write_data(tmp_path, [5]), test_share=0.0)
+    assert data.batches_per_epoch == 1 and data.test_count == 0
+    assert [len(samples.value) for samples, _ in data.training_batches(0)] == [5]
+
+
+def test_files_come_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    write_data(tmp_path, [2] * 11)
+    assert [path.stem for path in find_data_files(tmp_path, "sl_data_*.npz")] == [f"sl_data_{k}" for k in range(11)]
+
+
+def test_tamago_files_are_read(tmp_path: Path) -> None:
+    arrays = make_arrays(9, 5)
+    del arrays["win_rate"]
+    np.savez_compressed(tmp_path / "sl_data_0.npz", **{
+        **arrays, "input": arrays["input"].astype(np.float32), "policy": arrays["policy"].astype(np.int64),
+    })
+    samples = load_samples(tmp_path / "sl_data_0.npz", 5)
+    assert samples.planes.dtype == np.int8 and samples.policy.dtype == np.uint8
+    np.testing.assert_array_equal(samples.planes, arrays["input"])
+    assert np.isnan(samples.win_rate).all()
+    np.savez(tmp_path / "rl_data_0.npz", **{**arrays, "policy": arrays["policy"] / 2.0})
+    assert load_samples(tmp_path / "rl_data_0.npz", 5).policy.max() == 0.5
+
+
+def write_without_policy(path: Path) -> None:
+    np.savez(path, input=np.zeros((1, 6, 5, 5)), value=np.zeros(1))
+
+
+def write_bad_class(path: Path) -> None:
+    np.savez(path, **{**make_arrays(2, 5), "value": np.array([0, 7])})
+
+
+@pytest.mark.parametrize(("write", "reason"), [
+    (lambda path: path.write_bytes(b"PK\x03\x04 no"), "cannot read"),
+    (lambda path: path.write_bytes(b""), "cannot read"),
+    (lambda path: np.save(path.open("wb"), np.zeros(3)), "cannot read"),
+    (lambda path: np.savez(path, **make_arrays(2, 9)), "not for board size 5"),
+    (write_without_policy, "no array 'policy'"),
+    (write_bad_class, "value classes"),
+])
+def test_unusable_files_are_named(tmp_path: Path, write, reason: str) -> None:
+    path = tmp_path / "sl_data_0.npz"
+    write(path)
+    with pytest.raises(DataError, match=reason) as caught:
+        load_samples(path, 5)
+    assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_file_cut_off_is_named(tmp_path: Path) -> None:
+    path = write_data(tmp_path, [50]) / "sl_data_0.npz"
+    path.write_bytes(path.read_bytes()[:900])
+    with pytest.raises(DataError, match="cannot read"):
+        open_files([path], 0.2)
+
+
+def test_no_file_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="--kifu-dir"):
+        find_data_files(tmp_path, "sl_data_*.npz")
+
+
+@pytest.mark.parametrize("board_size", [2, 5, 9])
+def test_the_symmetries_form_the_group_of_the_square(board_size: int) -> None:
+    table = make_symmetry_table(board_size).numpy()
+    points = board_size ** 2
+    rows = {tuple(row) for row in table}
+    assert len(rows) == 8 and tuple(range(points + 1)) in rows
+    assert all(sorted(row) == list(range(points + 1)) and row[points] == points for row in rows)
+    assert {tuple(first[second]) for first in table for second in table} == rows
+    grid = np.arange(points).reshape(board_size, board_size)
+    expected = {tuple(np.rot90(g, k).ravel()) for g in (grid, grid.T) for k in range(4)}
+    assert {row[:-1] for row in rows} == expected
+
+
+def test_planes_and_policy_are_turned_together() -> None:
+    arrays = make_arrays(64, 5)
+    planes = arrays["input"]
+    policy = np.concatenate([planes[:, 3].reshape(64, 25), np.zeros((64, 1))], axis=1).astype(np.uint8)
+    policy[:4] = np.eye(26, dtype=np.uint8)[25]
+    samples = Samples(planes, policy, arrays["value"].astype(np.int8), arrays["win_rate"])
+    symmetries = np.arange(64) % 8
+    batch = make_batch(samples, symmetries, make_symmetry_table(5), CPU)
+    turned = batch.policy[4:, :25].reshape(-1, 5, 5)
+    assert torch.equal(turned, batch.planes[4:, 3])
+    assert torch.equal(batch.policy[:4, 25], torch.ones(4)) and batch.policy.sum() == 64
+    assert not np.array_equal(batch.planes.numpy(), planes)
+    for sample in range(64):
+        variants = [np.rot90(part, k, axes=(1, 2)) for part in (planes[sample], planes[sample].transpose(0, 2, 1))
+                    for k in range(4)]
+        assert any(np.array_equal(batch.planes[sample].numpy(), variant) for variant in variants)
+    identity = make_batch(samples, np.zeros(64, dtype=np.int64), make_symmetry_table(5), CPU)
+    np.testing.assert_array_equal(identity.planes.numpy(), planes)

@@ -1,0 +1,192 @@
+"""Training: it learns, it resumes exactly, it writes its files, it fails in one line."""
+
+import csv
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+
+import nn.learn
+from nn.dataset import DataSet
+from nn.learn import SUPERVISED, TrainConfig, Trainer, TrainError, train
+from nn.utility import load_network
+from tests.nn.samples import make_arrays, write_data
+from train import main
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> TrainConfig:
+    """A tiny run on two small files."""
+    return TrainConfig(board_size=5, filters=4, blocks=1, batch_size=8, epochs=3, ema=0.9, value_blend=0.5,
+                       use_gpu=False, data_dir=write_data(tmp_path / "data", [60, 40]),
+                       output=tmp_path / "model" / "sl-model.bin")
+
+
+def tensors(path: Path) -> dict[str, torch.Tensor]:
+    return torch.load(path, weights_only=True)
+
+
+def same(first: object, second: object) -> bool:
+    """Compare nested dicts and lists of tensors exactly."""
+    if isinstance(first, torch.Tensor):
+        return isinstance(second, torch.Tensor) and torch.equal(first, second)
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(same, first, second))
+    return first == second
+
+
+def test_it_learns_32_samples_by_heart(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    np.savez(folder / "sl_data_0.npz", **make_arrays(32, 5))
+    config = TrainConfig(board_size=5, filters=16, blocks=2, batch_size=32, epochs=1, learning_rate=0.05,
+                         value_weight=1.0, test_share=0.0, use_gpu=False, data_dir=folder,
+                         output=tmp_path / "sl-model.bin")
+    trainer = Trainer(config, SUPERVISED)
+    samples = trainer.data._load(trainer.data.files[0])
+    for _ in range(150):
+        trainer._step(samples, np.zeros(32, dtype=np.int64))
+        last = trainer.sums.scores()
+        trainer.sums.sums.zero_()
+    assert last.policy_loss < 0.05 and last.value_loss < 0.05
+    assert last.policy_top1 == 1.0 and last.value_top1 == 1.0
+
+
+@pytest.mark.parametrize("stop_at", [3, 12, 15, 25])
+def test_a_resumed_run_equals_the_uninterrupted_one(
+    config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int
+) -> None:
+    assert train(config) == ""
+    other = replace(config, output=tmp_path / "other" / "sl-model.bin")
+    original = Trainer._step
+
+    def step_and_signal(self, samples, symmetries):
+        loss = original(self, samples, symmetries)
+        if self.progress.step == stop_at:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return loss
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_step", step_and_signal)
+        assert train(other) == "SIGTERM"
+    assert train(other) == ""
+    assert same(tensors(config.output), tensors(other.output))
+    whole, parts = (tensors(path.with_name("sl-state.ckpt")) for path in (config.output, other.output))
+    for name in ("network", "average", "optimizer"):
+        assert same(whole[name], parts[name]), name
+    for first, second in zip(whole["rows"], parts["rows"], strict=True):
+        assert {**first, "seconds": 0} == {**second, "seconds": 0}
+
+
+def test_files_of_a_run(config: TrainConfig) -> None:
+    train(config)
+    names = {path.name for path in config.output.parent.iterdir()}
+    assert {"sl-model.bin", "sl-state.ckpt", "sl-metrics.csv"} <= names <= {
+        "sl-model.bin", "sl-state.ckpt", "sl-metrics.csv", "sl-metrics.png"}
+    with open(config.output.with_name("sl-metrics.csv")) as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["epoch"]) for row in rows] == [1, 2, 3]
+    assert all(0.0 <= float(row["test_policy_top1"]) <= 1.0 for row in rows)
+    best = min(float(row["test_loss"]) for row in rows)
+    model = load_network(config.output, 5)
+    trainer = Trainer(replace(config, ema=0.0), SUPERVISED)
+    trainer.network = model
+    assert trainer.evaluate().loss == pytest.approx(best, abs=1e-5)
+
+
+def test_other_settings_do_not_resume(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer = Trainer(config, SUPERVISED)
+    trainer.save_state()
+    with pytest.raises(TrainError, match="filters 4 -> 6.*--restart true"):
+        train(replace(config, filters=6))
+    assert train(replace(config, filters=6, restart=True, epochs=1)) == ""
+    assert load_network(config.output).conv_layer.out_channels == 6
+
+
+def test_a_damaged_checkpoint_is_said(config: TrainConfig) -> None:
+    Trainer(config, SUPERVISED).save_state()
+    path = config.output.with_name("sl-state.ckpt")
+    path.write_bytes(path.read_bytes()[:500])
+    with pytest.raises(TrainError, match="damaged.*--restart true"):
+        train(config)
+
+
+def test_the_budget_of_minutes_spans_all_parts(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(nn.learn.time, "monotonic", lambda: clock[0])
+    original = Trainer._step
+    rates = []
+
+    def slow_step(self, samples, symmetries):
+        clock[0] += 6.0
+        loss = original(self, samples, symmetries)
+        rates.append(self.optimizer.param_groups[0]["lr"])
+        if len(rates) == 7:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return loss
+
+    monkeypatch.setattr(Trainer, "_step", slow_step)
+    timed = replace(config, epochs=None, minutes=2.0, schedule="cosine", ema=0.0)
+    assert train(timed) == "SIGTERM"
+    clock[0] += 1000.0
+    assert train(timed) == ""
+    assert len(rates) == 20
+    assert rates[-1] == pytest.approx(0.0, abs=1e-9) and rates[9] < 0.01 * 0.5 * 10 / 200 + 1e-9
+
+
+def test_a_runaway_loss_ends_the_run_before_it_is_saved(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DataSet, "test_count", 0)
+    with pytest.raises(TrainError, match="lower --learning-rate"):
+        train(replace(config, learning_rate=1e30, schedule="lecture", ema=0.0))
+    assert not config.output.exists()
+
+
+def test_unknown_schedule(config: TrainConfig) -> None:
+    with pytest.raises(TrainError, match="lecture or cosine"):
+        train(replace(config, schedule="steps"))
+
+
+def run_script(*options: str) -> tuple[int, str]:
+    result = CliRunner().invoke(main, list(options))
+    return result.exit_code, result.stderr
+
+
+def test_script_trains_and_reports(config: TrainConfig) -> None:
+    status, _ = run_script("--size", "5", "--data-dir", str(config.data_dir), "--output", str(config.output),
+                           "--use-gpu", "false", "--epochs", "1", "--filters", "4", "--blocks", "1",
+                           "--batch-size", "8")
+    assert status == 0 and load_network(config.output).board_size == 5
+
+
+@pytest.mark.parametrize(("options", "status", "text"), [
+    (("--rl", "true"), 2, "not there yet"),
+    (("--data-dir", "/nonexistent"), 2, "--kifu-dir"),
+    (("--kifu-dir", "/nonexistent"), 2, "does not exist"),
+    (("--size", "20"), 2, "--size"),
+    (("--value-blend", "1.5"), 2, "--value-blend"),
+    (("--test-share", "1"), 2, "--test-share"),
+])
+def test_script_refuses_in_words(options: tuple[str, ...], status: int, text: str) -> None:
+    got, error = run_script(*options)
+    assert got == status and text in error and "Traceback" not in error
+
+
+def test_a_full_disk_is_one_line(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    config.output.parent.mkdir(parents=True)
+    config.output.write_bytes(b"old model")
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    status, error = run_script("--size", "5", "--data-dir", str(config.data_dir), "--output", str(config.output),
+                               "--use-gpu", "false", "--epochs", "1", "--filters", "4", "--blocks", "1")
+    assert status == 1 and "No space left on device" in error and len(error.splitlines()) == 1
+    assert config.output.read_bytes() == b"old model"

@@ -1,0 +1,61 @@
+"""Losses, value targets and learning-rate schedules."""
+
+import math
+
+import pytest
+import torch
+
+from nn.loss import calculate_policy_loss, calculate_value_loss, make_value_target
+from nn.schedule import WARM_UP_STEPS, CosineSchedule, LectureSchedule
+
+NAN = math.nan
+
+
+def test_policy_loss_is_the_cross_entropy() -> None:
+    logits = torch.randn(7, 26)
+    moves = torch.randint(26, (7,))
+    wanted = torch.nn.functional.cross_entropy(logits, moves, reduction="none")
+    torch.testing.assert_close(calculate_policy_loss(logits, torch.eye(26)[moves]), wanted)
+
+
+@pytest.mark.parametrize(("value", "win_rate", "blend", "target"), [
+    (0, 0.7, 0.0, (1.0, 0.0, 0.0)),
+    (1, 0.7, 0.0, (0.0, 1.0, 0.0)),
+    (2, NAN, 0.0, (0.0, 0.0, 1.0)),
+    (-1, 0.7, 0.0, (0.0, 0.0, 0.0)),
+    (2, 0.7, 0.5, (0.15, 0.0, 0.85)),
+    (1, 0.25, 0.2, (0.15, 0.8, 0.05)),
+    (0, 0.7, 1.0, (0.3, 0.0, 0.7)),
+    (2, NAN, 0.5, (0.0, 0.0, 1.0)),
+    (-1, 0.7, 0.5, (0.3, 0.0, 0.7)),
+    (-1, NAN, 0.5, (0.0, 0.0, 0.0)),
+])
+def test_value_target(value: int, win_rate: float, blend: float, target: tuple[float, ...]) -> None:
+    got = make_value_target(torch.tensor([value], dtype=torch.int8), torch.tensor([win_rate]), blend)
+    torch.testing.assert_close(got, torch.tensor([target]))
+
+
+def test_an_unknown_value_has_no_loss_and_no_gradient() -> None:
+    logits = torch.randn(2, 3, requires_grad=True)
+    target = make_value_target(torch.tensor([-1, 2]), torch.tensor([NAN, NAN]), 0.3)
+    loss = calculate_value_loss(logits, target)
+    assert loss[0] == 0.0
+    torch.testing.assert_close(loss[1], torch.nn.functional.cross_entropy(logits[1:], torch.tensor([2])))
+    loss.sum().backward()
+    assert logits.grad is not None and not logits.grad[0].any() and logits.grad[1].any()
+
+
+def test_the_lecture_s_schedule() -> None:
+    schedule = LectureSchedule(0.01, 0.01, {5: 0.001, 8: 0.0001, 10: 0.00001})
+    rates = [schedule.rate(epoch, 0, 0.0) for epoch in range(15)]
+    assert rates == pytest.approx([1e-2] * 5 + [1e-3] * 3 + [1e-4] * 2 + [1e-5] * 5)
+    assert LectureSchedule(0.1, 0.01, {5: 0.001}).rate(5, 0, 0.0) == pytest.approx(0.01)
+
+
+def test_cosine_schedule() -> None:
+    schedule = CosineSchedule(0.1)
+    assert schedule.rate(0, 0, 0.0) == pytest.approx(0.1 / WARM_UP_STEPS)
+    assert schedule.rate(0, WARM_UP_STEPS, 0.0) == pytest.approx(0.1)
+    assert schedule.rate(3, 10_000, 0.5) == pytest.approx(0.05)
+    assert schedule.rate(9, 10_000, 1.0) == pytest.approx(0.0)
+    assert schedule.rate(9, 10_000, 1.5) == pytest.approx(0.0)
