@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional
 
 from nn.network.dual_net import INPUT_PLANES, DualNet
+from nn.network.res_block import ResidualBlock
 from nn.precision import choose_half_dtype
 
 CPU_BATCH_LIMIT = 256
@@ -30,12 +31,18 @@ def fold_batch_norm(convolution: nn.Conv2d, norm: nn.BatchNorm2d) -> tuple[torch
 class FoldedNet(nn.Module):
     """A DualNet for inference only: convolutions with biases, and both heads as two matrix products."""
 
+    mix_weight: torch.Tensor  # [3, F]: the 1x1 convolutions of both heads
+    mix_bias: torch.Tensor
+    final_weight: torch.Tensor  # [A + 3, S*S*3]: the linear layers of both heads
+    final_bias: torch.Tensor
+
     def __init__(self, network: DualNet) -> None:
         """Fold a network; it is left as it is."""
         super().__init__()
         self.points = network.board_size ** 2
         pairs = [(network.conv_layer, network.bn_layer)]
         for block in network.blocks:
+            assert isinstance(block, ResidualBlock)
             pairs += [(block.conv1, block.bn1), (block.conv2, block.bn2)]
         for number, (convolution, norm) in enumerate(pairs):
             weight, bias = fold_batch_norm(convolution, norm)
@@ -43,6 +50,11 @@ class FoldedNet(nn.Module):
             self.register_buffer(f"bias{number}", bias)
         self.num_blocks = len(network.blocks)
         self._fold_heads(network)
+
+    def _convolve(self, number: int, features: torch.Tensor) -> torch.Tensor:
+        """Return convolution `number` of features [N, C, S, S]."""
+        weight, bias = self.get_buffer(f"weight{number}"), self.get_buffer(f"bias{number}")
+        return functional.conv2d(features, weight, bias, padding=1)
 
     def _fold_heads(self, network: DualNet) -> None:
         """Put the 1x1 convolutions of both heads into one matrix, and both linear layers into another.
@@ -64,16 +76,13 @@ class FoldedNet(nn.Module):
 
     def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return policy logits [N, A] and value probabilities [N, 3], both float32, of channels_last planes."""
-        weights = self._buffers
-        features = functional.conv2d(planes, weights["weight0"], weights["bias0"], padding=1).relu_()
+        features = self._convolve(0, planes).relu_()
         for block in range(self.num_blocks):
-            first, second = 2 * block + 1, 2 * block + 2
-            hidden = functional.conv2d(features, weights[f"weight{first}"], weights[f"bias{first}"], padding=1).relu_()
-            hidden = functional.conv2d(hidden, weights[f"weight{second}"], weights[f"bias{second}"], padding=1)
-            features = hidden.add_(features).relu_()
+            hidden = self._convolve(2 * block + 1, features).relu_()
+            features = self._convolve(2 * block + 2, hidden).add_(features).relu_()
         rows = features.permute(0, 2, 3, 1).reshape(len(planes) * self.points, -1)
-        mixed = functional.linear(rows, weights["mix_weight"], weights["mix_bias"]).relu_()
-        output = functional.linear(mixed.view(len(planes), -1), weights["final_weight"], weights["final_bias"]).float()
+        mixed = functional.linear(rows, self.mix_weight, self.mix_bias).relu_()
+        output = functional.linear(mixed.view(len(planes), -1), self.final_weight, self.final_bias).float()
         return output[:, :self.points + 1], torch.softmax(output[:, self.points + 1:], dim=1)
 
 

@@ -1,11 +1,12 @@
 """Small made-up training data for the tests of nn/."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 
-def make_arrays(count: int, board_size: int, seed: int = 0) -> dict[str, np.ndarray]:
+def make_arrays(count: int, board_size: int, seed: int = 0) -> dict[str, Any]:
     """Return the arrays of an npz file: random stones, the answer is the point of the last move's right neighbor."""
     rng = np.random.default_rng(seed)
     points = board_size * board_size

@@ -6,6 +6,7 @@ import torch
 
 from nn.inference import Evaluator, fold_batch_norm
 from nn.network.dual_net import DualNet, make_common_blocks
+from nn.network.res_block import ResidualBlock
 
 CPU = torch.device("cpu")
 NORM = {"weight": (64,), "bias": (64,), "running_mean": (64,), "running_var": (64,), "num_batches_tracked": ()}
@@ -54,6 +55,7 @@ def test_parameter_count() -> None:
 
 def test_batch_norm_constants() -> None:
     block = make_common_blocks(1, 4)[0]
+    assert isinstance(block, ResidualBlock)
     assert (block.bn1.eps, block.bn1.momentum, block.bn2.eps) == (2e-5, 0.01, 2e-5)
     assert (DualNet(CPU).bn_layer.eps, DualNet(CPU).bn_layer.momentum) == (1e-5, 0.1)
 
@@ -77,6 +79,7 @@ def test_the_five_methods_agree() -> None:
 
 def test_folded_convolution_equals_convolution_and_norm() -> None:
     block = lively_network(5).blocks[0]
+    assert isinstance(block, ResidualBlock)
     features = torch.randn(2, 8, 5, 5)
     with torch.no_grad():
         weight, bias = fold_batch_norm(block.conv1, block.bn1)
