@@ -150,14 +150,12 @@ class Trainer:
         """Train to the end; returns the name of the signal that stopped it, empty if it finished."""
         self.row_start = self.last_saved = self.started = time.monotonic()
         with StopRequest() as stop:
-            while self.share() < 1.0:
+            while not self.progress.finished:
                 self._train_epoch(stop)
                 if stop.name:
                     self.save_state()
                     return stop.name
                 self._end_epoch()
-        self.progress.finished = True
-        self.save_state()
         write_curves(self.rows, self.metrics_path.with_suffix(".png"))
         return ""
 
@@ -169,6 +167,8 @@ class Trainer:
         with tqdm(total=total, initial=progress.batch, desc=f"epoch {progress.epoch + 1}", unit="batch",
                   disable=None, dynamic_ncols=True) as bar:
             for samples, symmetries in batches:
+                if stop.name or (progress.step and self.share() >= 1.0):
+                    break
                 loss = self._step(samples, symmetries)
                 bar.update()
                 if progress.step % CHECK_STEPS == 0:
@@ -178,8 +178,6 @@ class Trainer:
                     self._add_row()
                 if time.monotonic() - self.last_saved > CHECKPOINT_SECONDS:
                     self.save_state()
-                if stop.name or (self.config.minutes is not None and self.share() >= 1.0):
-                    break
 
     def _step(self, samples: Any, symmetries: Any) -> torch.Tensor:
         """Learn from one batch; returns its loss."""
@@ -226,6 +224,7 @@ class Trainer:
             save_network(self.average.network if self.average else self.network, self.config.output)
         if self.progress.batch >= self.data.batches_per_epoch:
             self.progress = replace(self.progress, epoch=self.progress.epoch + 1, batch=0)
+        self.progress.finished = self.share() >= 1.0
         self.save_state()
 
     @torch.inference_mode()
@@ -241,7 +240,9 @@ class Trainer:
         return scores
 
     def _add_row(self) -> None:
-        """Close a stretch of training: print it and put it into the CSV."""
+        """Close a stretch of training, if there is one: print it and put it into the CSV."""
+        if not self.sums.count():
+            return
         progress, now = self.progress, time.monotonic()
         rate = self.optimizer.param_groups[0]["lr"]
         row = Row(progress.epoch + 1, progress.step, self.elapsed(), rate, self.sums.scores(), None)

@@ -56,6 +56,10 @@ class Sums:
         parts = (torch.ones_like(targets), *losses, targets, policy_hits, known, value_hits)
         self.sums += torch.stack([part.detach().sum(dtype=torch.float64) for part in parts])
 
+    def count(self) -> int:
+        """Return the number of samples (waits for the device)."""
+        return int(self.sums[0].item())
+
     def scores(self) -> Scores:
         """Return the averages (waits for the device)."""
         count, policy, value, targets, policy_hits, known, value_hits = self.sums.tolist()

@@ -3,8 +3,10 @@
 import csv
 import os
 import signal
+import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +29,7 @@ def config(tmp_path: Path) -> TrainConfig:
                        output=tmp_path / "model" / "sl-model.bin")
 
 
-def tensors(path: Path) -> dict[str, torch.Tensor]:
+def tensors(path: Path) -> Any:
     return torch.load(path, weights_only=True)
 
 
@@ -59,7 +61,7 @@ def test_it_learns_32_samples_by_heart(tmp_path: Path) -> None:
     assert last.policy_top1 == 1.0 and last.value_top1 == 1.0
 
 
-@pytest.mark.parametrize("stop_at", [3, 12, 15, 25])
+@pytest.mark.parametrize("stop_at", [3, 10, 16, 30])
 def test_a_resumed_run_equals_the_uninterrupted_one(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int
 ) -> None:
@@ -139,6 +141,21 @@ def test_the_budget_of_minutes_spans_all_parts(config: TrainConfig, monkeypatch:
     assert train(timed) == ""
     assert len(rates) == 20
     assert rates[-1] == pytest.approx(0.0, abs=1e-9) and rates[9] < 0.01 * 0.5 * 10 / 200 + 1e-9
+
+
+def test_a_budget_of_no_time_still_takes_one_step(config: TrainConfig) -> None:
+    assert train(replace(config, epochs=None, minutes=1e-9)) == ""
+    assert tensors(config.output.with_name("sl-state.ckpt"))["progress"]["step"] == 1
+    assert load_network(config.output).board_size == 5
+
+
+def test_without_matplotlib_one_line_says_so(
+    config: TrainConfig, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    train(replace(config, epochs=1))
+    assert capsys.readouterr().err.count("matplotlib") == 2
+    assert not config.output.with_name("sl-metrics.png").exists()
 
 
 def test_a_runaway_loss_ends_the_run_before_it_is_saved(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
