@@ -1,0 +1,222 @@
+"""The benchmarks run and report what they promise; how fast anything is stays untested."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from board.go_board import GoBoard
+from board.stone import Stone
+from mcts.params import SearchLimit, SearchParams
+from mcts.tree import MCTSTree
+from tools.bench import main
+from tools.benchlib.board_bench import copy_back_and_forth, generate_moves
+from tools.benchlib.evaluators import FreeEvaluator, HashEvaluator
+from tools.benchlib.measure import Figure, Settings, interleave, measure, measure_nanoseconds, measure_rate
+from tools.benchlib.positions import make_midgame_board, make_random_board
+from tools.benchlib.report import format_figure
+from tools.benchlib.signature import CASES, Case, calculate_signature, hash_tree
+
+QUICK = ["--seconds", "0.001", "--runs", "2"]
+SMALL_CASES = (Case(9, 8, 7.0, 40, 4), Case(4, 12, 0.5, 60, 1), Case(5, 6, 0.5, 33, 2, shot=True))
+
+
+def call(*arguments: str) -> Result:
+    """Run a subcommand."""
+    return CliRunner().invoke(main, list(arguments))
+
+
+def call_for_json(tmp_path: Path, *arguments: str) -> dict[str, Any]:
+    """Run a subcommand and return its JSON file; every figure must stand in the table, too."""
+    path = tmp_path / "figures.json"
+    result = call(*arguments, *QUICK, "--json", str(path))
+    assert result.exit_code == 0, result.output
+    content = json.loads(path.read_text())
+    lines = result.stdout.splitlines()
+    assert all(any(line.startswith(figure["name"] + " ") for line in lines) for figure in content["figures"])
+    assert lines[-1].startswith("machine: ") and "load average" in lines[-1]
+    assert content["machine"]["cores"] >= 1
+    return content
+
+
+def check_figures(figures: list[dict[str, Any]], runs: int = 2) -> None:
+    """Every figure is a positive number with its runs around it, and no name stands twice."""
+    assert len({figure["name"] for figure in figures}) == len(figures) > 0
+    for figure in figures:
+        assert 0 < min(figure["values"]) <= figure["value"] <= max(figure["values"])
+        assert len(figure["values"]) in (1, runs) and figure["unit"]
+        assert (figure["ratio"] is None) == (figure["tamago"] is None)
+
+
+def test_board(tmp_path: Path) -> None:
+    """Both sizes have the same five figures, with the issue's targets."""
+    figures = call_for_json(tmp_path, "board")["figures"]
+    check_figures(figures)
+    assert len(figures) == 10
+    targets = {figure["name"]: figure["target"] for figure in figures if figure["target"]}
+    assert targets["9x9 random games"] == 30000 and targets["19x19 random games"] == 5000
+    assert all(figure["per_cpu_second"] for figure in figures)
+
+
+def test_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PUCT and SHOT are measured at three batch sizes from two positions."""
+    monkeypatch.setattr("tools.benchlib.search_bench.SHOT_VISITS", 50)
+    figures = call_for_json(tmp_path, "search", "--visits", "50")["figures"]
+    check_figures(figures)
+    assert len(figures) == 12
+    assert sum(figure["target"] == 100000 for figure in figures) == 6
+
+
+def test_network_and_engine(tmp_path: Path) -> None:
+    """A random network is measured alone and in the search, and described."""
+    content = call_for_json(tmp_path, "network", "--model", "none")
+    check_figures(content["figures"])
+    assert [figure["name"] for figure in content["figures"]] == [f"network, batch {n}" for n in (1, 8, 16, 64, 256)]
+    assert "64x6" in content["notes"][0] and content["machine"]["torch_threads"] >= 1
+
+    figures = call_for_json(tmp_path, "engine", "--model", "none", "--engine-visits", "20")["figures"]
+    check_figures(figures)
+    by_name = {figure["name"]: figure for figure in figures}
+    assert by_name["search / network, batch 16"]["target"] == 80
+    assert by_name["search, batch 16"]["tamago"] == [307, 388]
+    assert by_name["leaves a network call, batch 1"]["value"] == 1
+    assert 1 < by_name["leaves a network call, batch 16"]["value"] <= 16
+
+
+def test_data(tmp_path: Path) -> None:
+    """Games of a folder are converted, and nothing but the wanted files stays behind."""
+    folder = tmp_path / "kifu"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.sgf").write_text("(;GM[1]SZ[5]KM[0.5]RE[B+2];B[cc];W[bc];B[cb])")
+    figures = call_for_json(tmp_path, "data", "--kifu-dir", str(folder), "--size", "5")["figures"]
+    check_figures(figures)
+    assert figures[1]["values"] == pytest.approx([3 * value for value in figures[0]["values"]])  # 3 moves a game
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["figures.json", "kifu"]
+
+
+@pytest.mark.parametrize("arguments", [
+    ("network", "--model", "no-such-file.bin"), ("engine", "--model", __file__), ("all", "--model", "no-such-file.bin"),
+    ("signature", "--json", "no-such-folder/figures.json"),
+])
+def test_bad_options_give_one_line(arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be read or written is named on stderr, with exit status 2."""
+    monkeypatch.setattr("tools.benchlib.board_bench.measure_board", lambda settings: ())
+    monkeypatch.setattr("tools.benchlib.search_bench.measure_search", lambda settings: ())
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("bench: ") and result.stderr.count("\n") == 1
+    assert Path(arguments[-1]).name in result.stderr
+
+
+def test_data_without_games(tmp_path: Path) -> None:
+    """An empty folder is reported, not measured."""
+    result = call("data", "--kifu-dir", str(tmp_path), *QUICK)
+    assert result.exit_code == 2
+    assert f"bench: {tmp_path}" in result.stderr
+
+
+def test_signature_is_the_same_twice_and_follows_the_search() -> None:
+    """The same searches give the same number; another komi, batch size or visit count gives another."""
+    assert calculate_signature(SMALL_CASES) == calculate_signature(SMALL_CASES)
+    case = SMALL_CASES[1]
+    first = calculate_signature((case,))
+    for other in (case._replace(komi=9.5), case._replace(batch_size=4), case._replace(visits=61),
+                  case._replace(shot=True)):
+        assert calculate_signature((other,)) != first, other
+
+
+def test_signature_command_prints_one_number() -> None:
+    """The command's number is that of all cases."""
+    lines = call("signature").stdout.splitlines()
+    nodes, signature = calculate_signature(CASES)
+    assert lines[0].split()[-1] == str(nodes)
+    assert lines[1].split() == ["signature", str(signature)]
+
+
+def test_signature_counts_every_evaluated_node() -> None:
+    """Without game ends, a tree of n visits has n + 1 nodes."""
+    tree = MCTSTree(HashEvaluator(9), 9, SearchParams(batch_size=4))
+    board = GoBoard(9)
+    tree.search(board, board.get_to_move(), SearchLimit(100, strict=True))
+    assert hash_tree(tree.root, 0)[0] == tree.num_nodes == 101
+
+
+def test_hash_evaluator_depends_on_the_position_alone() -> None:
+    """A batch changes nothing, one stone everything; values are probabilities."""
+    planes = np.random.default_rng(0).integers(-1, 2, size=(5, 6, 7, 7)).astype(np.float32)
+    evaluator = HashEvaluator(7)
+    logits, values = evaluator(planes)
+    assert logits.shape == (5, 50) and logits.dtype == values.dtype == np.float32
+    for i in range(5):
+        alone = evaluator(planes[i : i + 1])
+        assert np.array_equal(alone[0][0], logits[i]) and np.array_equal(alone[1][0], values[i])
+    assert np.allclose(values.sum(axis=1), 1) and values.min() >= 0
+    planes[0, 3, 2, 2] += 1
+    assert not np.isclose(evaluator(planes)[0][0], logits[0]).any()
+    assert np.array_equal(HashEvaluator(7)(planes)[0], evaluator(planes)[0])
+
+
+def test_free_evaluator_repeats_itself() -> None:
+    """Answers have the right shape for any batch, also where the table begins anew, and a seed gives the same ones."""
+    first, second = FreeEvaluator(5), FreeEvaluator(5)
+    for count in (1, 4000, 300, 64):
+        planes = np.zeros((count, 6, 5, 5), dtype=np.float32)
+        logits, values = first(planes)
+        assert logits.shape == (count, 26) and values.shape == (count, 3)
+        assert np.array_equal(second(planes)[0], logits)
+
+
+def test_positions_are_always_the_same() -> None:
+    """Seeds name positions; the midgame has Black to move after 24 moves."""
+    board = make_midgame_board()
+    assert board.moves == 25 and board.get_to_move() is Stone.BLACK
+    one, same, other = (make_random_board(7, 60, seed) for seed in (1, 1, 2))
+    assert one.get_move_history() == same.get_move_history() != other.get_move_history()
+    assert len(one.get_move_history()) == 60
+
+
+@pytest.mark.plain
+def test_kernels_do_the_work_that_is_counted() -> None:
+    """Every copy is made, and the moves of both colors are listed."""
+    game = make_random_board(5, 9, seed=0)
+    first, second = game.copy().state, GoBoard(5).state
+    assert copy_back_and_forth(first, second, 7) == 9 + 7
+    assert np.array_equal(first.buffer, second.buffer)
+    assert np.array_equal(first.stones, game.state.stones)
+    legal = [len(game.get_all_legal_pos(color, fill_eyes=False)) for color in (Stone.BLACK, Stone.WHITE)]
+    assert generate_moves(game.state, game.history, 3, np.empty(25, dtype=np.int32)) == 2 * legal[0] + legal[1]
+
+
+def test_measuring(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rates are units over time; the first piece of work is not counted, and at least one is done in every run."""
+    clock = iter(np.arange(0.0, 1000.0, 0.25))
+    monkeypatch.setattr("time.perf_counter", lambda: float(next(clock)))
+    monkeypatch.setattr("time.thread_time", lambda: 0.0)
+    done: list[int] = []
+
+    def work() -> int:
+        done.append(1)
+        return 10
+
+    figure = measure("name", "x/s", work, Settings(seconds=1e-9, runs=3), tamago=4)
+    assert len(done) == 4
+    assert figure.value == figure.values[0] == pytest.approx(10 / 0.5) and figure.ratio == pytest.approx(5)
+    assert measure_rate(lambda: 5, 1.0)[0] == pytest.approx(5 * 4 / 1.25)
+    assert interleave(lambda: 3, lambda: 6, 0.5) == pytest.approx((12, 24))
+    nanoseconds = measure_nanoseconds("name", lambda: 10, Settings(seconds=1e-9, runs=1), tamago=1e9)
+    assert nanoseconds.value == pytest.approx(5e7) and nanoseconds.ratio == pytest.approx(20)
+
+
+def test_format_figure() -> None:
+    """A line shows the median, the extremes, the target and TamaGo's figure."""
+    figure = Figure("speed", "visits/s", (3000.0, 1000.0, 2000.0), target=100.0, tamago=(300.0, 400.0))
+    assert format_figure(figure).split() == [
+        "speed", "2,000", "1,000", "3,000", "-", "visits/s", ">", "100", "300-400", "5x"
+    ]
+    slow = Figure("copy", "ns", (50.0,), per_cpu_second=20.5, target=100.0, tamago=(23000.0, 23000.0),
+                  lower_is_better=True)
+    assert format_figure(slow).split() == ["copy", "50", "50", "50", "20.5", "ns", "<", "100", "23,000", "460x"]

@@ -1,0 +1,169 @@
+"""Measure how fast the program is here, beside TamaGo's figures.
+
+    python tools/bench.py all
+    python tools/bench.py data --kifu-dir FOLDER
+    python tools/bench.py signature
+
+Each figure is the median of several runs. Rates are per second of the clock; the column "per CPU s" is per second that
+a figure's only thread was really running, which a busy machine hardly changes. `ratio` compares with TamaGo's best.
+"""
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+# The parts that measure are imported when they are needed: worker processes import this file once more.
+from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from common.print_console import print_err
+from gtp.options import DEFAULT_MODEL, find_model
+from tools.benchlib.measure import Figure, Settings
+from tools.benchlib.report import Report
+
+PROGRAM_DIR = Path(__file__).resolve().parents[1]
+EXIT_BAD_OPTIONS = 2
+
+Suite = Callable[[Settings], Iterable[Figure | str]]
+
+
+def with_options(*options: Callable) -> Callable:
+    """Return a decorator that gives a command the options of every command, and these."""
+    common = (
+        click.option("--seconds", type=click.FloatRange(0.0, min_open=True), default=1.0, show_default=True,
+                     help="Length of each run."),
+        click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Runs per figure."),
+        click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), default=None,
+                     help="File to write the figures to."),
+    )
+
+    def decorate(function: Callable) -> Callable:
+        for option in reversed((*options, *common)):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+SEARCH_VISITS = click.option("--visits", "search_visits", type=click.IntRange(2), default=20000, show_default=True,
+                             help="Visits of a PUCT search with the free evaluator.")
+ENGINE_VISITS = click.option("--engine-visits", type=click.IntRange(2), default=1000, show_default=True,
+                             help="Visits of a search with the network.")
+MODEL = click.option("--model", default=DEFAULT_MODEL, show_default=True,
+                     help="Model file, or none for a random network.")
+USE_GPU = click.option("--use-gpu", type=bool, default=False, show_default=True, help="Use the first CUDA device.")
+
+
+def run(suites: Iterable[Suite], json_path: Path | None, **options: Any) -> None:
+    """Run the suites and print their figures as they come."""
+    report = Report()
+    for suite in suites:
+        for item in suite(Settings(**options)):
+            report.add(item)
+    try:
+        report.finish(json_path)
+    except OSError as error:
+        fail(f"cannot write {json_path}: {error.strerror}")
+
+
+def fail(text: str) -> None:
+    """Say in one line what is wrong with the options, and end."""
+    print_err(f"bench: {text}")
+    sys.exit(EXIT_BAD_OPTIONS)
+
+
+def run_with_model(suites: Iterable[Suite], model: str, **options: Any) -> None:
+    """Run suites that need the network; a model that cannot be used ends the program."""
+    from nn.utility import ModelFileError
+
+    try:
+        run(suites, model=find_model(model, PROGRAM_DIR), **options)
+    except (FileNotFoundError, ModelFileError) as error:
+        fail(str(error))
+
+
+@click.group()
+def main() -> None:
+    """Measure how fast the program is here, beside TamaGo's figures."""
+
+
+@main.command()
+@with_options()
+def board(**options: Any) -> None:
+    """Random games, copies, move lists and moves, on one core."""
+    from tools.benchlib.board_bench import measure_board
+
+    run([measure_board], **options)
+
+
+@main.command()
+@with_options(SEARCH_VISITS)
+def search(**options: Any) -> None:
+    """Visits a second with an evaluator that costs nothing, on one core."""
+    from tools.benchlib.search_bench import measure_search
+
+    run([measure_search], **options)
+
+
+@main.command()
+@with_options(MODEL, USE_GPU)
+def network(**options: Any) -> None:
+    """Positions a second of the network alone."""
+    from tools.benchlib.network_bench import measure_network
+
+    run_with_model([measure_network], **options)
+
+
+@main.command()
+@with_options(MODEL, USE_GPU, ENGINE_VISITS)
+def engine(**options: Any) -> None:
+    """Visits a second with the network, beside the network alone in the same run."""
+    from tools.benchlib.network_bench import measure_engine
+
+    run_with_model([measure_engine], **options)
+
+
+@main.command()
+@with_options(
+    click.option("--kifu-dir", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True,
+                 help="Folder of SGF files."),
+    click.option("--size", "board_size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE,
+                 show_default=True, help="Board size."),
+)
+def data(**options: Any) -> None:
+    """Games a second from SGF to training data; a run takes as long as the folder does."""
+    from nn.data_generator import NoTrainingDataError
+    from tools.benchlib.data_bench import measure_data
+
+    try:
+        run([measure_data], **options)
+    except NoTrainingDataError as error:
+        fail(str(error))
+
+
+@main.command()
+@with_options()
+def signature(**options: Any) -> None:
+    """One number that a change must keep unless it is meant to change the search."""
+    from tools.benchlib.signature import measure_signature
+
+    run([measure_signature], **options)
+
+
+@main.command(name="all")
+@with_options(SEARCH_VISITS, MODEL, USE_GPU, ENGINE_VISITS)
+def run_all(**options: Any) -> None:
+    """Everything but data."""
+    from tools.benchlib.board_bench import measure_board
+    from tools.benchlib.network_bench import measure_engine, measure_network
+    from tools.benchlib.search_bench import measure_search
+    from tools.benchlib.signature import measure_signature
+
+    run_with_model([measure_board, measure_search, measure_network, measure_engine, measure_signature], **options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""Speed of the network alone, and of the search that uses it, on all cores."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from board.go_board import GoBoard
+from mcts.params import SearchLimit, SearchParams
+from mcts.tree import MCTSTree
+from nn.feature import generate_input_planes
+from nn.inference import Evaluator
+from nn.utility import load_evaluator
+from tools.benchlib.evaluators import CountingEvaluator
+from tools.benchlib.measure import Figure, Settings, Work, interleave, measure
+from tools.benchlib.positions import make_random_board
+
+BATCH_SIZES = (1, 8, 16, 64, 256)
+# TamaGo 0.10.0's visits a second by batch size, 1,000 visits from the empty board, on two cores.
+TAMAGO_ENGINE = {1: (144.0, 144.0), 16: (307.0, 388.0)}
+# Percent of the network's own speed that the search keeps at batch 16.
+SHARE_TARGETS = {1: None, 16: 80.0}
+SYMMETRIES = 8
+
+
+def make_planes(board_size: int, count: int) -> np.ndarray:
+    """Return the planes of `count` different random positions, float32 [N, 6, S, S]."""
+    planes = []
+    for seed in range(-(-count // SYMMETRIES)):
+        board = make_random_board(board_size, 1 + seed % (board_size * board_size // 2), seed)
+        planes += [generate_input_planes(board, board.get_to_move(), sym) for sym in range(SYMMETRIES)]
+    return np.stack(planes[:count])
+
+
+def make_network_work(evaluator: Evaluator, batch_size: int, calls: int = 1) -> Work:
+    """Return some calls of the network with full batches."""
+    planes = make_planes(evaluator.board_size, batch_size)
+
+    def work() -> int:
+        for _ in range(calls):
+            evaluator(planes)
+        return calls * batch_size
+
+    return work
+
+
+def measure_network(settings: Settings) -> Iterator[Figure | str]:
+    """Yield positions a second by batch size."""
+    evaluator = load_evaluator(settings.model, use_gpu=settings.use_gpu)
+    yield f"network alone: {evaluator.description} ({settings.model})"
+    for batch_size in BATCH_SIZES:
+        work = make_network_work(evaluator, batch_size)
+        yield measure(f"network, batch {batch_size}", "positions/s", work, settings, one_core=False)
+
+
+def measure_engine(settings: Settings) -> Iterator[Figure | str]:
+    """Yield the speed of searches from the empty board and of the network alone, done in turn, and their ratio."""
+    evaluator = load_evaluator(settings.model, use_gpu=settings.use_gpu)
+    yield (f"engine: PUCT with {settings.engine_visits} visits, in turn with the network alone; "
+           f"{evaluator.description} ({settings.model})")
+    for batch_size, tamago in TAMAGO_ENGINE.items():
+        counter = CountingEvaluator(evaluator)
+        board = GoBoard(evaluator.board_size)
+        tree = MCTSTree(counter, board.board_size, SearchParams(batch_size=batch_size))
+        limit = SearchLimit(settings.engine_visits, strict=True)
+
+        def search(tree: MCTSTree = tree, board: GoBoard = board, limit: SearchLimit = limit) -> int:
+            tree.clear()
+            return tree.search(board, board.get_to_move(), limit).visits
+
+        network = make_network_work(evaluator, batch_size, -(-settings.engine_visits // batch_size))
+        pairs = [interleave(search, network, settings.seconds) for _ in range(settings.runs)]
+        visits, positions = zip(*pairs, strict=True)
+        yield Figure(f"search, batch {batch_size}", "visits/s", visits, tamago=tamago)
+        yield Figure(f"network alone, batch {batch_size}", "positions/s", positions)
+        yield Figure(f"search / network, batch {batch_size}", "%", tuple(100 * a / b for a, b in pairs),
+                     target=SHARE_TARGETS[batch_size])
+        yield Figure(f"leaves a network call, batch {batch_size}", "positions", (counter.positions / counter.calls,))

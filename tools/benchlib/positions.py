@@ -1,0 +1,28 @@
+"""Positions to measure on, the same in every run and on every machine."""
+
+import random
+
+from board.constant import PASS
+from board.go_board import GoBoard
+
+# The opening and the first fights of a 9x9 game between strong players; Black is to move after it.
+MIDGAME_9X9 = "E5 E3 G4 D7 C4 F7 D3 D2 F3 C3 D4 F2 E4 E2 C2 H3 G3 G2 H4 H2 C7 C8 B8 D8"
+
+
+def make_midgame_board() -> GoBoard:
+    """Return a 9x9 game after 24 moves."""
+    board = GoBoard(9)
+    for move in MIDGAME_9X9.split():
+        board.put_stone(board.coordinate.convert_from_gtp_format(move), board.get_to_move())
+    return board
+
+
+def make_random_board(board_size: int, moves: int, seed: int, komi: float = 7.0) -> GoBoard:
+    """Return a game of random legal moves that fill no own eye (PASS where there is none)."""
+    rng = random.Random(seed)  # its random() gives the same numbers in every version of Python
+    board = GoBoard(board_size, komi)
+    for _ in range(moves):
+        color = board.get_to_move()
+        legal = board.get_all_legal_pos(color, fill_eyes=False)
+        board.put_stone(legal[int(rng.random() * len(legal))] if legal else PASS, color)
+    return board
