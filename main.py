@@ -4,7 +4,6 @@ Only light modules are imported here: torch, the model and compiled code are loa
 """
 
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,13 @@ import click
 from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from gtp.client import leave, run_gtp
 from gtp.options import (
-    DEFAULT_KOMI, DEFAULT_LAG, DEFAULT_MODEL, RESIGN_STREAK, RESIGN_THRESHOLD, EngineOptions, describe_time_conflict,
+    DEFAULT_KOMI,
+    DEFAULT_LAG,
+    DEFAULT_MODEL,
+    RESIGN_STREAK,
+    RESIGN_THRESHOLD,
+    EngineOptions,
+    describe_time_conflict,
     find_model,
 )
 

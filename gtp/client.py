@@ -1,7 +1,7 @@
 """The GTP client: takes commands from the reader one by one and answers them.
 
-A command is a method `cmd_<name>` of GtpClient or of one of the groups it inherits from ("__" stands for "-"); there is no other
-list of commands.
+A command is a method `cmd_<name>` of GtpClient or of one of the groups it inherits from ("__" stands for "-"); there
+is no other list of commands.
 """
 
 import os
@@ -108,12 +108,14 @@ class GtpClient(SetupCommands, PlayCommands, ClockCommands, ScoreCommands, SgfCo
         """Answer the processor time used so far, seconds."""
         return f"{time.process_time():.3f}"
 
+    def is_interrupted(self) -> bool:
+        """Tell whether an interruption was asked for after the running command."""
+        return self.reader is not None and self.reader.interrupted_at > self.line.number
+
     def should_stop(self) -> bool:
         """Tell whether the running search is to answer now: interrupted, or nobody is left to read the answer."""
-        if self.reader is None:
-            return False
-        if self.reader.interrupted_at > self.line.number:
-            return True
+        if self.reader is None or self.is_interrupted():
+            return self.reader is not None
         ended_at = self.reader.ended_at
         return (ended_at is not None and not self.reader.has_more()
                 and time.monotonic() - max(ended_at, self.line.arrived) > SEARCH_AFTER_END)
@@ -137,7 +139,7 @@ class GtpClient(SetupCommands, PlayCommands, ClockCommands, ScoreCommands, SgfCo
             raise
         except Exception as error:
             text = f"internal error: {type(error).__name__}: {error}"
-            print_err(f"{command.name}:", " ".join(text.split()))
+            print_err(f"Error in {command.name}:", " ".join(text.split()))
             return format_failure(command.id, text)
 
     def run(self, reader: LineReader) -> int:

@@ -28,8 +28,12 @@ class CommandGroup:
         """The engine; the first use waits until it is loaded."""
         raise NotImplementedError
 
+    def is_interrupted(self) -> bool:
+        """Tell whether the running command was interrupted."""
+        raise NotImplementedError
+
     def should_stop(self) -> bool:
-        """Tell whether the running command is to come to an end."""
+        """Tell whether the running command is to come to an end, interrupted or not."""
         raise NotImplementedError
 
     def get_pos(self, command: Command, index: int, message: str = "invalid coordinate") -> int:

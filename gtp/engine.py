@@ -72,6 +72,7 @@ class Engine:
         self.resign = ResignPolicy(options.resign_threshold, options.resign_streak, options.min_resign_move)
         self._random = random.Random(options.seed)
         self._has_searched = False
+        self._last_move_at = 0.0
 
     def _new_tree(self, board_size: int) -> MCTSTree:
         """Return a tree with the search parameters of the options."""
@@ -173,7 +174,11 @@ class Engine:
     # --- choosing a move ----------------------------------------------------------------------------------------
 
     def genmove(self, color: Stone, asked_at: float, should_stop: StopFunction = never) -> int:
-        """Choose a move, play it (unless it is RESIGN) and charge the clock with the time since `asked_at`."""
+        """Choose a move, play it (unless it is RESIGN) and charge the clock with the time since `asked_at`.
+
+        A move that was asked for before the last one was made (commands in a row) starts when that was made.
+        """
+        asked_at = max(asked_at, self._last_move_at)
         limit = self.time.limit(color, self.board.board_size, self.board.moves, time.monotonic() - asked_at)
         choice = self._choose(self.tree, self._random, color, limit, should_stop)
         pos = choice.pos
@@ -181,7 +186,8 @@ class Engine:
             pos = RESIGN
         if pos != RESIGN:
             self.board.put_stone(pos, color)
-        elapsed = time.monotonic() - asked_at
+        self._last_move_at = time.monotonic()
+        elapsed = self._last_move_at - asked_at
         self.time.finish(color, elapsed, choice.visits, limit)
         print_err(format_speed(elapsed, choice.visits))
         return pos
@@ -195,11 +201,12 @@ class Engine:
     def _choose(
         self, tree: MCTSTree, rng: random.Random, color: Stone, limit: SearchLimit, should_stop: StopFunction
     ) -> Choice:
-        """Return a move by policy, sequential halving or PUCT; it is a pass when that wins the game at once."""
+        """Return a move by policy, sequential halving or PUCT.
+
+        It is a pass when that wins the game at once, and not where passing loses and another useful move exists.
+        """
         all_alive = self.options.cgos_mode
-        ends_game = follows_pass(self.board)
-        lead = final_lead(self.board, color, all_alive) if ends_game else 0.0
-        if lead > 0:
+        if follows_pass(self.board) and final_lead(self.board, color, all_alive) > 0:
             return Choice(PASS, 1.0)
         if self.options.policy_move:
             return self._draw_from_policy(rng, color)
@@ -207,7 +214,7 @@ class Engine:
         self._has_searched = self._has_searched or tree is self.tree
         report_search(self.board, result)
         pos: int | None = result.pos
-        if pos != PASS or (ends_game and lead < 0):
+        if pos != PASS or final_lead(self.board, color, all_alive) < 0:
             ranked = [move.pos for move in result.candidates if move.visits > 0 or move.pos == result.pos]
             rest = [move.pos for move in result.candidates]
             pos = first_playable(self.board, color, [result.pos, *ranked, *rest])

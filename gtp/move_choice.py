@@ -44,7 +44,7 @@ def final_lead(board: GoBoard, color: Stone, all_alive: bool) -> float:
 
 
 def first_playable(board: GoBoard, color: Stone, moves: list[int]) -> int | None:
-    """Return the first point of `moves` that is legal, repeats no position and fills no own eye, None if there is none."""
+    """Return the first point of `moves` that is legal, new as a position and no own eye; None if there is none."""
     for pos in moves:
         if pos > 0 and board.is_legal_not_eye(pos, color) and not board.is_superko(pos, color):
             return pos

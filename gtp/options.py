@@ -41,7 +41,8 @@ class EngineOptions:
 def find_model(model: str, program_folder: Path) -> str:
     """Return the path of the model file, looked up in the current directory, then beside the program.
 
-    "none" (a random network, asked for by name) is returned as it is. Raises FileNotFoundError with a message for the user.
+    "none" (a random network, asked for by name) is returned as it is. Raises FileNotFoundError with a message for
+    the user.
     """
     if model.lower() == RANDOM_MODEL:
         return RANDOM_MODEL

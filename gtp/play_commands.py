@@ -29,7 +29,7 @@ class PlayCommands(CommandGroup):
 
     def cmd_reg_genmove(self, command: Command) -> str:
         """Answer the move that would be played, always the same one, and change nothing."""
-        pos = self.engine.suggest(get_color(command))
+        pos = self.engine.suggest(get_color(command), self.is_interrupted)
         return self.engine.board.coordinate.convert_to_gtp_format(pos)
 
     def cmd_undo(self, _: Command) -> str:

@@ -1,4 +1,4 @@
-"""Text of the Go Text Protocol: a line becomes a `Command`, an answer becomes a framed reply (GTP 2, sections 2 and 3)."""
+"""Text of the Go Text Protocol, version 2: a line becomes a `Command`, an answer becomes a framed reply."""
 
 import re
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ def read_stdin() -> bytes:
     """Return what stdin has, b"" at its end; past Python's buffer, whose lock would hang the exit of the program."""
     try:
         return os.read(sys.stdin.fileno(), CHUNK_BYTES)
-    except OSError:
+    except (OSError, ValueError, AttributeError):  # closed, or a program without a console
         return b""
 
 
@@ -59,7 +59,15 @@ class LineReader:
         return self._queue.qsize() > (1 if self.ended_at is not None else 0)
 
     def _run(self) -> None:
-        """Cut the input into lines until it ends; the last one may lack its newline."""
+        """Queue lines until the input ends, then None."""
+        try:
+            self._read_lines()
+        finally:
+            self.ended_at = time.monotonic()
+            self._queue.put(None)
+
+    def _read_lines(self) -> None:
+        """Cut the input into lines; the last one may lack its newline."""
         rest = bytearray()
         overlong = False
         while chunk := self._read():
@@ -73,8 +81,6 @@ class LineReader:
                 overlong = True
         if rest:
             self._put(rest, overlong)
-        self.ended_at = time.monotonic()
-        self._queue.put(None)
 
     def _put(self, line: bytearray, overlong: bool) -> None:
         """Queue one line; bytes that are not UTF-8 are kept as surrogates (they may be a file's name)."""

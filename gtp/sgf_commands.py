@@ -50,7 +50,7 @@ class SgfCommands(CommandGroup):
 
         engine = self.engine
         try:
-            nodes, _ = read_main_line(to_utf8(data))
+            nodes = read_main_line(to_utf8(data))
             reader = SGFReader.from_nodes(nodes, None if "SZ" in nodes[0] else engine.board.board_size)
             if not engine.can_play(reader.size):
                 raise GtpError(CANNOT_LOAD)

@@ -14,23 +14,27 @@ from mcts.params import SearchLimit
 
 # "As many as fit into the time."
 UNLIMITED_VISITS = 1_000_000_000
+# "The network's first choice."
+NO_SEARCH_VISITS = 1
 
-# A game is expected to have this many moves per point, and may well have LONG_GAME_MOVES_PER_POINT.
+# A game is expected to have this many moves per point, and never fewer than COMING_MOVES_PER_POINT further ones.
 GAME_MOVES_PER_POINT = 0.75
-LONG_GAME_MOVES_PER_POINT = 1.6
-# Own moves that are always expected to come, per line of the board.
-COMING_MOVES_PER_LINE = 1.1
+COMING_MOVES_PER_POINT = 0.25
+# Own moves per point for which the cost beyond the search is kept in reserve: a game may last very long.
+RESERVED_MOVES_PER_POINT = 1.3
 
 # First guess of what a move costs beyond the time the search was given, seconds; then it is measured.
 MOVE_COST = 0.02
 # Weight of the newest measurement, and how fast the memory of the worst one fades.
-COST_WEIGHT = 0.2
+COST_WEIGHT = 0.05
 WORST_COST_DECAY = 0.8
+# Share of an overtime period that is left unused besides the lag, for stalls of the machine.
+PERIOD_MARGIN = 0.05
 # One stall of the machine (swapping, another program starting) must not rule the rest of the game.
 MAX_COST = 0.5
 
 # With less than this for a move (seconds) the move is the network's first choice.
-MIN_SEARCH_TIME = 0.01
+MIN_SEARCH_TIME = 0.02
 # Seconds that always stay on a clock, for what the controller charges on top (`--lag`).
 DEFAULT_LAG = 0.1
 
@@ -39,10 +43,10 @@ FIRST_SPEED = 100.0
 MIN_PLANNED_VISITS = 2
 
 
-def coming_moves(board_size: int, moves: int, moves_per_point: float) -> float:
-    """Return how many own moves are to be expected from move number `moves` on."""
-    length = moves_per_point * board_size * board_size
-    return max((length - moves) / 2, COMING_MOVES_PER_LINE * board_size, 1.0)
+def coming_moves(board_size: int, moves: int) -> float:
+    """Return how many own moves are expected from move number `moves` on."""
+    points = board_size * board_size
+    return max(GAME_MOVES_PER_POINT * points - moves, COMING_MOVES_PER_POINT * points, 2.0) / 2
 
 
 class TimeControl(Enum):
@@ -133,13 +137,13 @@ class TimeManager:
                 clock.restart()
 
     def limit(self, color: Stone, board_size: int, moves: int, spent: float = 0.0) -> SearchLimit:
-        """Return the limit for the search of move number `moves` (1 = first), `spent` seconds after it was asked for."""
+        """Return the limit for the search of move number `moves` (from 1), `spent` seconds after it was asked for."""
         asked = self.start.limit()
         if self.mode is not TimeControl.TIME_CONTROL:
             return asked
         seconds = self._allot(self.clocks[color], board_size, moves, spent)
         if seconds < MIN_SEARCH_TIME:
-            return SearchLimit(1, MIN_SEARCH_TIME)
+            return SearchLimit(NO_SEARCH_VISITS, MIN_SEARCH_TIME)
         if not self.start.is_asked_for() or self.start.mode is TimeControl.TIME_CONTROL:
             return SearchLimit(UNLIMITED_VISITS, seconds)
         return SearchLimit(asked.visits, min(seconds, asked.seconds), asked.strict)
@@ -147,16 +151,16 @@ class TimeManager:
     def _allot(self, clock: Clock, board_size: int, moves: int, spent: float) -> float:
         """Return the seconds to search now; less than MIN_SEARCH_TIME when the time is nearly gone."""
         settings = clock.settings
+        margin = self.lag + max(self._worst_cost, min(PERIOD_MARGIN * settings.period, MAX_COST))
         if clock.in_overtime():
             stones = max(clock.count_left, 1) if settings.overtime is Overtime.CANADIAN else 1
-            usable = clock.period_left - spent - self.lag - (stones - 1) * self._cost
-            return usable / stones - self._worst_cost
-        coming = coming_moves(board_size, moves, GAME_MOVES_PER_POINT)
+            return (clock.period_left - spent - margin - (stones - 1) * self._cost) / stones
+        coming = coming_moves(board_size, moves)
         if settings.overtime is not Overtime.NONE:
             share = min(clock.main_left / coming, clock.main_left) + settings.per_move
-            return share - spent - self.lag - self._worst_cost
-        long_game = coming_moves(board_size, moves, LONG_GAME_MOVES_PER_POINT)
-        usable = clock.main_left - spent - self.lag - long_game * self._cost
+            return share - spent - margin
+        reserve = self.lag + RESERVED_MOVES_PER_POINT * board_size * board_size * self._cost
+        usable = clock.main_left - spent - reserve
         return usable / coming - min(self._worst_cost, usable / coming / 2)
 
     def plan_visits(self, limit: SearchLimit) -> SearchLimit:
@@ -172,8 +176,9 @@ class TimeManager:
             self.clocks[color].spend(elapsed)
         if visits > 0 and elapsed > 0:
             self.speed = visits / elapsed
-        if not math.isfinite(limit.seconds):
+        searched = 0.0 if limit.visits == NO_SEARCH_VISITS else limit.seconds
+        if elapsed < searched or not math.isfinite(limit.seconds):  # the search ended early, or had no limit
             return
-        cost = min(max(elapsed - limit.seconds, 0.0), MAX_COST)
+        cost = min(elapsed - searched, MAX_COST)
         self._cost += COST_WEIGHT * (cost - self._cost)
         self._worst_cost = max(cost, WORST_COST_DECAY * self._worst_cost + (1 - WORST_COST_DECAY) * self._cost)

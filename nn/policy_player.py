@@ -1,7 +1,8 @@
 """Moves without search: drawn from the network's policy."""
 
 import random
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,8 +11,7 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from nn.feature import generate_input_planes
 
-if TYPE_CHECKING:
-    from nn.inference import Evaluator
+Evaluator = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 # Moves with less than this share of the best one's probability are not played.
 CUTOFF = 0.1
@@ -24,7 +24,7 @@ class RawEvaluation(NamedTuple):
     winrate: float
 
 
-def evaluate(evaluator: "Evaluator", board: GoBoard, color: Stone) -> RawEvaluation:
+def evaluate(evaluator: Evaluator, board: GoBoard, color: Stone) -> RawEvaluation:
     """Return the network's view of the board with `color` to move; a draw is half a win."""
     logits, value = evaluator(generate_input_planes(board, color)[np.newaxis])
     exponentials = np.exp(logits[0].astype(np.float64) - float(logits[0].max()))

@@ -1,0 +1,207 @@
+"""genmove: modes, diagnostics, resigning, passing, scoring, thinking time."""
+
+import re
+import time
+
+import pytest
+
+from board.constant import PASS
+from board.stone import Stone
+from gtp.move_choice import ResignPolicy
+from gtp.reader import InputLine, LineReader
+from mcts.time_manager import TimeControl
+from tests.gtp.players import Controller, FakeEvaluator
+
+# Black owns the left five columns of a 9x9 board, White the rest: Black leads by 9 points on the board. A white stone
+# on D5 stands in a lane one point wide and cannot live.
+WALLS = "(;SZ[9]KM[7]" + "AB" + "".join(f"[{x}{y}]" for x in "ce" for y in "abcdefghi") + "AW" + "".join(
+    f"[{x}{y}]" for x in "fh" for y in "abcdefghi") + ")"
+
+
+def with_walls(**options) -> Controller:
+    gtp = Controller(**options)
+    gtp.ask(f"tamago-readsgf {WALLS}")
+    return gtp
+
+
+def test_diagnostics_go_to_stderr_in_board_order(capfd: pytest.CaptureFixture):
+    gtp = Controller(visits=40)
+    gtp.ask("clear_board")
+    capfd.readouterr()
+    move = gtp.ask("genmove b")
+    out, err = capfd.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    assert lines[0] == "raw_value=0.5000"
+    pattern = re.compile(r"pos=(\S+), visits= *(\d+), policy=\d\.\d{4}, value=\d\.\d{4}, raw_value=\d\.\d{4}, pv=(\S+)")
+    found = [pattern.fullmatch(line) for line in lines[1:-1]]
+    assert all(found) and found
+    convert = gtp.client.engine.board.coordinate.convert_from_gtp_format
+    positions = [convert(match.group(1)) for match in found if match]
+    assert positions == sorted(positions, key=lambda pos: (pos == PASS, pos))
+    assert move in [match.group(1) for match in found if match]
+    assert all(match.group(3).split(",")[0] == match.group(1) for match in found if match)
+    assert re.fullmatch(r"\d+\.\d\d seconds, \d+\.\d\d visits/s", lines[-1])
+    assert not [line for line in lines if re.match(r"[=?]|info|play|komi=", line) or " -> " in line]
+
+
+@pytest.mark.parametrize("options, calls", [
+    ({"policy_move": True, "sequential_halving": True}, 1),
+    ({"sequential_halving": True, "strict_visits": 16}, 17),
+    ({"strict_visits": 20}, 21),
+])
+def test_modes_and_their_precedence(options: dict, calls: int):
+    fake = FakeEvaluator()
+    gtp = Controller(make=lambda size: fake, **options)
+    gtp.ask("genmove b")
+    assert fake.calls == calls
+
+
+def test_policy_moves_follow_the_seed():
+    def moves(seed: int) -> list[str]:
+        gtp = Controller(policy_move=True, seed=seed)
+        return [gtp.ask(f"genmove {color}") for color in "bwbwbw"]
+    assert moves(1) == moves(1) != moves(2)
+
+
+def test_genmove_plays_its_move_and_goes_on_after_the_end():
+    gtp = Controller()
+    for line in ("play b pass", "play w pass", "genmove b", "genmove b", "genmove w"):
+        gtp.ask(line)
+    assert gtp.client.engine.board.moves == 6
+
+
+@pytest.mark.parametrize("options", [{}, {"policy_move": True}, {"sequential_halving": True, "visits": 16}])
+def test_reg_genmove_is_deterministic_and_changes_nothing(options: dict):
+    gtp = Controller(**options)
+    gtp.ask("time_settings 10 0 0")
+    gtp.ask("play b E5")
+    before = gtp.state()
+    assert len({gtp.ask("reg_genmove w") for _ in range(3)}) == 1
+    assert gtp.state() == before
+
+
+def test_resigns_after_a_streak_only():
+    gtp = Controller(make=lambda size: FakeEvaluator(size, 0.01), min_resign_move=0, policy_move=True, seed=1)
+    assert [gtp.ask("genmove b") == "resign" for _ in range(3)] == [False, False, True]
+    assert gtp.client.engine.board.moves == 3
+    assert gtp.ask("genmove b") == "resign"
+    gtp.ask("undo")
+    assert gtp.ask("genmove b") != "resign"
+    gtp.ask("clear_board")
+    assert [gtp.ask("genmove w") == "resign" for _ in range(3)] == [False, False, True]
+
+
+@pytest.mark.parametrize("options", [{"resign_threshold": 0.0}, {"resign_threshold": -1.0}, {"resign_streak": 99}, {}])
+def test_does_not_resign_when_switched_off_or_too_early(options: dict):
+    gtp = Controller(make=lambda size: FakeEvaluator(size, 0.01), policy_move=True, seed=1, **options)
+    assert all(gtp.ask("genmove b") != "resign" for _ in range(6))
+
+
+def test_resign_streak_is_broken_by_a_better_move():
+    gtp = Controller()
+    board = gtp.client.engine.board
+    policy = ResignPolicy(0.05, 2, 0)
+    answers = [policy.decide(board, Stone.BLACK, rate) for rate in (0.01, 0.5, 0.01, 0.01)]
+    assert answers == [False, False, False, True]
+    assert not policy.decide(board, Stone.WHITE, 0.01)
+    assert not policy.decide(board, Stone.BLACK, float("nan"))
+
+
+@pytest.mark.parametrize("options", [{}, {"policy_move": True}, {"cgos_mode": True}, {"sequential_halving": True}])
+def test_passes_when_that_wins(options: dict):
+    gtp = with_walls(**options)
+    gtp.ask("play w pass")
+    assert gtp.ask("genmove b") == "pass"
+
+
+@pytest.mark.parametrize("options", [{}, {"policy_move": True}, {"cgos_mode": True}, {"sequential_halving": True}])
+def test_does_not_pass_when_that_loses(options: dict):
+    gtp = with_walls(make=lambda size: FakeEvaluator(size, pass_logit=20.0), **options)
+    gtp.ask("play b pass")
+    assert gtp.ask("genmove w") != "pass"
+
+
+def test_dead_stones_decide_only_without_cgos_mode():
+    for cgos_mode, answer in ((False, "pass"), (True, "other")):
+        gtp = with_walls(cgos_mode=cgos_mode, make=lambda size: FakeEvaluator(size, pass_logit=20.0))
+        gtp.ask("play w D5")
+        gtp.ask("play w pass")
+        assert (gtp.ask("genmove b") == "pass") == (answer == "pass")
+
+
+def test_scores():
+    gtp = Controller()
+    assert gtp.ask("final_score") == "W+7"
+    gtp.ask("komi 0")
+    assert gtp.ask("final_score") == "0"
+    gtp.ask("komi -6.5")
+    assert gtp.ask("final_score") == "B+6.5"
+    assert with_walls().ask("final_score") == "B+2"
+
+
+def test_final_status_lists_every_string_once():
+    gtp = with_walls()
+    gtp.ask("play w D5")
+    assert gtp.ask("final_status_list dead") == "D5"
+    assert gtp.ask("final_status_list seki") == ""
+    alive = gtp.ask("final_status_list alive").split("\n")
+    assert [len(line.split()) for line in alive] == [9, 9, 9, 9]
+    assert gtp.ask("final_score") == "B+2"
+    cgos = with_walls(cgos_mode=True)
+    cgos.ask("play w D5")
+    assert cgos.ask("final_status_list dead") == ""
+    assert len(cgos.ask("final_status_list alive").split("\n")) == 5
+    assert cgos.ask("final_score") == "W+8"
+
+
+@pytest.mark.parametrize("line, mode, left", [
+    ("time_settings 300 0 0", TimeControl.TIME_CONTROL, 300),
+    ("time_settings 300 30 5", TimeControl.TIME_CONTROL, 330),
+    ("time_settings 1.5 0.5 1", TimeControl.TIME_CONTROL, 2),
+    ("time_settings 0 5 1", TimeControl.TIME_CONTROL, 5),
+    ("time_settings 60", TimeControl.TIME_CONTROL, 60),
+    ("time_settings 0 1 0", TimeControl.CONSTANT_PLAYOUT, None),
+    ("kgs-time_settings none", TimeControl.CONSTANT_PLAYOUT, None),
+    ("kgs-time_settings absolute 300", TimeControl.TIME_CONTROL, 300),
+    ("kgs-time_settings byoyomi 300 30 5", TimeControl.TIME_CONTROL, 450),
+    ("kgs-time_settings canadian 300 30 5", TimeControl.TIME_CONTROL, 330),
+])
+def test_time_settings(line: str, mode: TimeControl, left: float | None):
+    gtp = Controller()
+    gtp.ask(line)
+    manager = gtp.client.engine.time
+    assert manager.mode is mode
+    assert [clock.total_left() for clock in manager.clocks.values()] == ([] if left is None else [left, left])
+
+
+def test_own_clock_runs_when_the_controller_tells_nothing():
+    gtp = Controller(visits=None)
+    gtp.ask("time_settings 3 0 0")
+    gtp.ask("genmove b")
+    left = gtp.client.engine.time.clocks
+    assert 2 < left[Stone.BLACK].total_left() < 3
+    assert left[Stone.WHITE].total_left() == 3
+    gtp.ask("time_left b -1.5 0")
+    assert gtp.ask("genmove b")
+
+
+def test_an_interruption_ends_the_search_that_is_running():
+    gtp = Controller(visits=1_000_000, tree_size=1000)
+    reader = LineReader(lambda: b"")
+    gtp.client.reader = reader
+    reader.interrupted_at = 5
+    assert gtp.client.execute(InputLine("genmove b", number=4)) is not None
+    assert gtp.client.engine.tree.root.node_visits < 10_000
+    gtp.client.line = InputLine("genmove b", number=6)
+    assert not gtp.client.should_stop()
+
+
+def test_moves_asked_for_in_a_row_are_charged_one_by_one():
+    gtp = Controller(visits=2)
+    gtp.ask("time_settings 100 0 0")
+    past = time.monotonic() - 50
+    for number, color in enumerate("bwbw", start=1):
+        gtp.client.execute(InputLine(f"genmove {color}", number, past))
+    left = [clock.total_left() for clock in gtp.client.engine.time.clocks.values()]
+    assert left[0] < 51 and left[1] > 90

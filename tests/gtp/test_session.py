@@ -1,0 +1,204 @@
+"""Whole sessions: through the loop in this process, and through main.py as a controller starts it."""
+
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gtp.client import GtpClient
+from gtp.options import EngineOptions, describe_time_conflict, find_model
+from gtp.reader import LineReader
+from program import PROGRAM_NAME, VERSION
+from tests.gtp.players import Controller, run_main, start_main
+
+
+def test_pipelined_session_with_ids_comments_and_crlf():
+    text = (b"1 name\r\n# a comment\r\n\r\n  2 version # why not\r\n3\tplay\tb\te5\r\n4play w e5\r\n5\r\nfoo\r\n"
+            b"6 known_command foo\r\n7 quit\r\n8 name\r\n")
+    status, output = Controller().serve(text[:20], text[20:21], text[21:])
+    assert status == 0
+    assert output == (f"=1 {PROGRAM_NAME}\n\n=2 {VERSION}\n\n=3\n\n?4 illegal move\n\n? unknown command\n\n"
+                      "=6 false\n\n=7\n\n")
+
+
+def test_end_of_input_without_newline_or_quit():
+    assert Controller().serve(b"name") == (0, f"= {PROGRAM_NAME}\n\n")
+    assert Controller().serve() == (0, "")
+
+
+def test_garbage_gets_failures_and_the_session_goes_on():
+    garbage = bytes(range(256)) + b"\n" + b"\xff\xfe play \x80\n" + b"play " * 100_000 + b"\n" + b"\x00\n"
+    status, output = Controller().serve(garbage, b"9 name\n")
+    assert status == 0
+    assert output.endswith(f"=9 {PROGRAM_NAME}\n\n")
+    frames = output.split("\n\n")
+    assert all(frame.startswith(("= ", "=9", "? ")) for frame in frames[:-1])
+
+
+def test_overlong_line_is_refused():
+    status, output = Controller().serve(b"5 name " + b"x" * 5_000_000 + b"\n6 name\n")
+    assert (status, output) == (0, f"?5 line too long\n\n=6 {PROGRAM_NAME}\n\n")
+
+
+def test_an_unexpected_error_is_one_failure_line(capfd: pytest.CaptureFixture):
+    gtp = Controller()
+    gtp.client.engine.board = None  # type: ignore[assignment]
+    reply = gtp.raw("3 showboard")
+    assert reply is not None and reply.startswith("?3 internal error: AttributeError") and reply.count("\n") == 2
+    assert "showboard: internal error" in capfd.readouterr().err
+
+
+def test_questions_are_answered_without_the_engine():
+    loads = []
+    replies: list[str] = []
+
+    def load(options: EngineOptions):
+        loads.append(options)
+        raise ValueError("the model is broken")
+
+    client = GtpClient(EngineOptions(), load, replies.append)
+    data = iter([b"name\nversion\nprotocol_version\nlist_commands\nknown_command play\nfoo\nquit\n", b""])
+    assert client.run(LineReader(lambda: next(data))) == 0
+    assert len(replies) == 7 and not loads
+
+
+@pytest.mark.parametrize("text", [b"", b"showboard\n"])
+def test_a_model_that_cannot_be_loaded_ends_the_program(text: bytes, capfd: pytest.CaptureFixture):
+    def load(options: EngineOptions):
+        raise ValueError("the model\nis broken")
+
+    replies: list[str] = []
+    client = GtpClient(EngineOptions(), load, replies.append)
+    chunks = [text] if text else []
+
+    def read() -> bytes:
+        if chunks:
+            return chunks.pop()
+        time.sleep(60)
+        return b""
+
+    assert client.run(LineReader(read)) == 2
+    assert replies == []
+    assert capfd.readouterr().err == "the model is broken\n"
+
+
+def test_nobody_reads_the_replies():
+    def write(_: str) -> None:
+        raise BrokenPipeError
+
+    client = GtpClient(EngineOptions(), lambda options: None, write)  # type: ignore[arg-type, return-value]
+    data = iter([b"name\n", b""])
+    assert client.run(LineReader(lambda: next(data))) == 0
+
+
+def test_model_lookup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    beside, here = tmp_path / "program", tmp_path / "here"
+    for folder in (beside, here):
+        (folder / "model").mkdir(parents=True)
+    monkeypatch.chdir(here)
+    (beside / "model" / "a.bin").touch()
+    assert find_model("model/a.bin", beside) == str(beside / "model" / "a.bin")
+    (here / "model" / "a.bin").touch()
+    assert find_model("model/a.bin", beside) == "model/a.bin"
+    assert find_model("None", beside) == "none"
+    with pytest.raises(FileNotFoundError, match="here/b.bin and .*program/b.bin"):
+        find_model("b.bin", beside)
+
+
+def test_note_on_conflicting_times():
+    assert describe_time_conflict(EngineOptions(visits=5)) is None
+    note = describe_time_conflict(EngineOptions(visits=5, strict_visits=6, time=7.0))
+    assert note == "Note: --time takes precedence, --strict-visits and --visits ignored"
+
+
+@pytest.mark.parametrize("options, named", [
+    (["--size", "1"], "--size"), (["--size", "20"], "--size"), (["--visits", "0"], "--visits"),
+    (["--time", "0"], "--time"), (["--time", "nan"], "--time"), (["--komi", "nan"], "--komi"),
+    (["--const-time", "-1"], "--const-time"), (["--const-time", "inf"], "--const-time"),
+    (["--strict-visits", "x"], "--strict-visits"), (["--batch-size", "0"], "--batch-size"),
+    (["--tree-size", "0"], "--tree-size"), (["--superko", "perhaps"], "--superko"), (["--lag", "-1"], "--lag"),
+    (["--model", "there/is/none.bin"], "there/is/none.bin"), (["--no-such-option"], "--no-such-option"),
+    (["argument"], "argument"), (["--override-version", ""], "--override-version"),
+    (["--resign-streak", "0"], "--resign-streak"),
+])
+def test_bad_options_are_one_line_and_exit_2(options: list[str], named: str):
+    from click.testing import CliRunner  # only here: click belongs to the entry scripts
+
+    import main
+    result = CliRunner().invoke(main.main, options, standalone_mode=False)
+    assert result.exception is not None and result.stdout == ""
+    assert named in str(getattr(result.exception, "format_message", lambda: "")())
+
+
+def test_main_reports_errors_in_one_line(tmp_path: Path):
+    for options in (["--size", "1"], ["--model", "nothing.bin"], ["--frobnicate"]):
+        status, out, err = run_main(*options, cwd=tmp_path)
+        assert (status, out) == (2, "")
+        assert err.startswith("main.py: ") and err.count("\n") == 1
+
+
+def test_main_answers_name_at_once_and_leaves_at_the_end_of_input():
+    begin = time.monotonic()
+    process = start_main("--model", "none")
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(b"name\n")
+    process.stdin.flush()
+    reply = process.stdout.readline() + process.stdout.readline()
+    assert reply == f"= {PROGRAM_NAME}\n\n".encode()
+    assert time.monotonic() - begin < 5  # half a second on a quiet machine
+    out, _ = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, b"")
+
+
+@pytest.mark.slow
+def test_main_plays_a_game(tmp_path: Path):
+    commands = ("name", "boardsize 5", "komi 0.5", "play b c3", "genmove w", "genmove b", "final_score", "quit")
+    text = "".join(f"{number} {command}\r\n" for number, command in enumerate(commands, start=1))
+    status, out, err = run_main("--model", "none", "--size", "5", "--visits", "20", text=text, cwd=tmp_path)
+    assert status == 0
+    frames = out.split("\n\n")
+    assert [frame[:2] for frame in frames] == ["=1", "=2", "=3", "=4", "=5", "=6", "=7", "=8", ""]
+    assert "GTP ready" in err.splitlines()
+    assert "Traceback" not in err and "Error" not in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("content", [b"", b"not a model", b"PK\x03\x04 cut off"])
+def test_main_with_a_damaged_model(tmp_path: Path, content: bytes):
+    (tmp_path / "broken.bin").write_bytes(content)
+    process = start_main("--model", "broken.bin", cwd=tmp_path)
+    out, err = b"", b""
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    status = process.wait(timeout=120)  # stdin stays open and silent
+    out, err = process.stdout.read(), process.stderr.read()
+    assert (status, out) == (2, b"")
+    assert err.count(b"\n") == 1 and b"broken.bin" in err
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGINT") or sys.platform == "win32", reason="signals of Unix")
+def test_main_ends_quietly_on_ctrl_c():
+    process = start_main("--model", "none", "--const-time", "600")
+    assert process.stdin is not None and process.stderr is not None
+    process.stdin.write(b"genmove b\n")
+    process.stdin.flush()
+    while process.stderr.readline() not in (b"GTP ready\n", b""):
+        continue
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (0, b"")
+    assert b"Traceback" not in err
+
+
+@pytest.mark.slow
+def test_main_answers_when_interrupted():
+    process = start_main("--model", "none", "--const-time", "600", "--size", "5")
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(b"1 genmove b\n# interrupt\n2 name\n3 quit\n")
+    process.stdin.flush()
+    out, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert [frame[:2] for frame in out.decode().split("\n\n")] == ["=1", "=2", "=3", ""]

@@ -1,0 +1,190 @@
+"""Thinking time: limits by options and clocks, and simulated games that must not be lost on time."""
+
+import random
+
+import pytest
+
+from board.stone import Stone
+from mcts.clock import Clock, Overtime, TimeSettings
+from mcts.params import SearchLimit
+from mcts.time_manager import UNLIMITED_VISITS, StartOptions, TimeControl, TimeManager
+
+BLACK, WHITE = Stone.BLACK, Stone.WHITE
+
+
+def limit(manager: TimeManager, moves: int = 1, color: Stone = BLACK, size: int = 9) -> SearchLimit:
+    return manager.limit(color, size, moves)
+
+
+def test_options_in_order_of_precedence():
+    everything = StartOptions(visits=7, strict_visits=8, const_time=2.5, main_time=60.0)
+    assert everything.mode is TimeControl.TIME_CONTROL
+    assert limit(TimeManager(everything)).visits == UNLIMITED_VISITS
+    assert limit(TimeManager(everything)).seconds < 6
+    assert limit(TimeManager(StartOptions(7, 8, 2.5))) == SearchLimit(UNLIMITED_VISITS, 2.5)
+    assert limit(TimeManager(StartOptions(7, 8))) == SearchLimit(8, strict=True)
+    assert limit(TimeManager(StartOptions(7))) == SearchLimit(7)
+    assert limit(TimeManager(StartOptions())) == SearchLimit(1000)
+
+
+def test_visits_asked_for_stay_the_limit_under_a_clock():
+    manager = TimeManager(StartOptions(visits=50))
+    manager.apply_settings(TimeSettings(300.0))
+    assert limit(manager).visits == 50
+    assert limit(manager).seconds < 30
+    manager = TimeManager(StartOptions())
+    manager.apply_settings(TimeSettings(300.0))
+    assert limit(manager).visits == UNLIMITED_VISITS
+
+
+def test_no_limit_goes_back_to_the_options():
+    manager = TimeManager(StartOptions(visits=50))
+    manager.apply_settings(TimeSettings(300.0))
+    manager.clear_settings()
+    assert limit(manager) == SearchLimit(50)
+
+
+def test_byoyomi_is_used_fully_and_never_exceeded():
+    manager = TimeManager(StartOptions(), lag=0.1)
+    manager.apply_settings(TimeSettings(0.0, Overtime.BYOYOMI, 5.0, 3))
+    for moves in range(1, 100, 2):
+        seconds = limit(manager, moves).seconds
+        assert 4.5 < seconds < 4.9
+        manager.finish(BLACK, seconds + 0.02, 100, limit(manager, moves))
+    assert manager.clocks[BLACK].count_left == 3
+
+
+def test_canadian_overtime_is_shared_out():
+    manager = TimeManager(StartOptions(), lag=0.1)
+    manager.apply_settings(TimeSettings(0.0, Overtime.CANADIAN, 20.0, 10))
+    used = []
+    for moves in range(1, 60, 2):
+        clock = manager.clocks[BLACK]
+        now = limit(manager, moves)
+        assert now.seconds < clock.period_left
+        used.append(now.seconds)
+        manager.finish(BLACK, now.seconds + 0.01, 100, now)
+        assert clock.period_left > 0
+    assert all(1.5 < seconds < 2.6 for seconds in used)
+
+
+def test_main_time_before_overtime_gets_the_overtime_on_top():
+    absolute, byoyomi = TimeManager(StartOptions()), TimeManager(StartOptions())
+    absolute.apply_settings(TimeSettings(60.0))
+    byoyomi.apply_settings(TimeSettings(60.0, Overtime.BYOYOMI, 10.0, 1))
+    assert limit(byoyomi).seconds > limit(absolute).seconds + 9
+    byoyomi.report(BLACK, 0.5, 0)
+    assert 9 < limit(byoyomi, 51).seconds < 10.5
+
+
+@pytest.mark.parametrize("settings, report, left", [
+    (TimeSettings(300.0), (120.0, 0), 120.0),
+    (TimeSettings(300.0), (1917.0, 1), 1917.0),  # no overtime: the count means nothing
+    (TimeSettings(300.0), (-2.0, 0), 0.0),
+    (TimeSettings(300.0, Overtime.BYOYOMI, 30.0, 5), (0.0, 0), 150.0),  # main time has just ended
+    (TimeSettings(300.0, Overtime.BYOYOMI, 30.0, 5), (12.5, 2), 42.5),
+    (TimeSettings(300.0, Overtime.BYOYOMI, 30.0, 5), (100.0, 0), 250.0),
+    (TimeSettings(300.0, Overtime.CANADIAN, 30.0, 5), (12.0, 3), 12.0),
+    (TimeSettings(300.0, Overtime.CANADIAN, 30.0, 5), (1917.0, 1), 1947.0),  # longer than a period: main time
+])
+def test_reported_time(settings: TimeSettings, report: tuple[float, int], left: float):
+    clock = Clock(settings)
+    clock.report(*report)
+    assert clock.total_left() == pytest.approx(left)
+
+
+def test_clocks_count_down_by_themselves():
+    clock = Clock(TimeSettings(10.0, Overtime.BYOYOMI, 5.0, 3))
+    clock.spend(8.0)
+    assert (clock.main_left, clock.in_overtime()) == (2.0, False)
+    clock.spend(4.0)
+    assert (clock.in_overtime(), clock.count_left) == (True, 3)
+    clock.spend(11.0)
+    assert clock.count_left == 1
+    clock = Clock(TimeSettings(1.0, Overtime.CANADIAN, 10.0, 2))
+    clock.spend(3.0)
+    assert (clock.period_left, clock.count_left) == (8.0, 1)
+    clock.spend(3.0)
+    assert (clock.period_left, clock.count_left) == (10.0, 2)
+
+
+def test_time_left_without_settings_starts_a_clock():
+    manager = TimeManager(StartOptions(visits=100_000))
+    manager.report(WHITE, 3.0, 0)
+    assert limit(manager, color=WHITE).seconds < 0.3
+    manager = TimeManager(StartOptions())
+    manager.report(WHITE, 30.0, 10)
+    assert 2 < limit(manager, color=WHITE).seconds < 3
+
+
+def test_new_game_refills_own_clocks_but_keeps_what_was_reported():
+    manager = TimeManager(StartOptions(main_time=100.0))
+    manager.finish(BLACK, 40.0, 10, SearchLimit(10))
+    manager.report(WHITE, 50.0, 0)
+    manager.new_game()
+    assert manager.clocks[BLACK].total_left() == 100.0
+    assert manager.clocks[WHITE].total_left() == 50.0
+
+
+def test_nearly_out_of_time_plays_at_once():
+    manager = TimeManager(StartOptions(main_time=600.0))
+    manager.report(BLACK, 0.3, 0)
+    now = limit(manager, 200)
+    assert now.visits == 1 and now.seconds < 0.05
+
+
+def test_time_waited_before_the_search_counts():
+    manager = TimeManager(StartOptions(main_time=10.0))
+    assert manager.limit(BLACK, 9, 1, spent=9.9).visits == 1
+    manager.apply_settings(TimeSettings(0.0, Overtime.BYOYOMI, 5.0, 1))
+    assert manager.limit(BLACK, 9, 1, spent=3.0).seconds < 2.0
+
+
+def test_visits_are_planned_from_the_speed():
+    manager = TimeManager(StartOptions(const_time=2.0))
+    manager.finish(BLACK, 2.0, 1000, limit(manager))
+    assert manager.plan_visits(limit(manager)).visits == 1000
+    assert manager.plan_visits(SearchLimit(16)) == SearchLimit(16)
+    assert manager.plan_visits(SearchLimit(1, 0.0001)).visits == 2
+
+
+def play_simulated_game(rng: random.Random, settings: TimeSettings, own_moves: int, size: int) -> float:
+    """Return the least time left while playing on a slow machine whose controller charges more than we measure."""
+    manager = TimeManager(StartOptions())
+    manager.apply_settings(settings)
+    truth = Clock(settings)
+    least = truth.total_left()
+    for n in range(own_moves):
+        if rng.random() < 0.5:
+            manager.report(BLACK, truth.main_left if not truth.in_overtime() else truth.period_left,
+                           truth.count_left if truth.in_overtime() else 0)
+        now = manager.limit(BLACK, size, 2 * n + 1)
+        batch = rng.uniform(0.003, 0.03)
+        searched = 0.0 if now.visits == 1 else min(now.seconds, rng.choice([1.0, 1.0, 0.3]) * now.seconds)
+        elapsed = batch + searched + (rng.uniform(0.05, 0.12) if rng.random() < 0.02 else 0.0)
+        manager.finish(BLACK, elapsed, 10, now)
+        truth.spend(elapsed + rng.uniform(0.0, 0.005))
+        least = min(least, truth.total_left())
+    return least
+
+
+@pytest.mark.parametrize("settings, own_moves, size", [
+    (TimeSettings(10.0), 60, 9),
+    (TimeSettings(10.0), 130, 9),
+    (TimeSettings(5.0), 60, 9),
+    (TimeSettings(60.0), 300, 19),
+    (TimeSettings(10.0, Overtime.BYOYOMI, 1.0, 1), 150, 9),
+    (TimeSettings(10.0, Overtime.CANADIAN, 5.0, 10), 150, 9),
+    (TimeSettings(0.0, Overtime.CANADIAN, 3.0, 10), 150, 9),
+])
+def test_simulated_games_are_not_lost_on_time(settings: TimeSettings, own_moves: int, size: int):
+    rng = random.Random(5)
+    assert min(play_simulated_game(rng, settings, own_moves, size) for _ in range(200)) > 0
+
+
+def test_a_game_of_normal_length_uses_most_of_the_time():
+    manager = TimeManager(StartOptions(main_time=300.0))
+    for n in range(30):
+        now = limit(manager, 2 * n + 1)
+        manager.finish(BLACK, now.seconds, 10, now)
+    assert 20 < manager.clocks[BLACK].total_left() < 150
