@@ -147,6 +147,7 @@ class MCTSTree:
             info[PASSES] = 0
         self._komi = board.komi
         self._line = new_line(self.board_size, int(board.history.length[0]))
+        copy_history(self._line[1], board.history)  # superko below the root asks for the game, too
         self._is_empty = False
         self.tree_is_full = False
         if known is None:
