@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from gtp.engine import Engine
 
 READY_LINE = "GTP ready"
+SLOW_LINE = "Still loading; the first start compiles for a minute or so, later ones take seconds."
+SLOW_SECONDS = 8.0
 POLL_SECONDS = 1.0
 
 
@@ -73,6 +75,9 @@ class EngineLoader:
 
     def _run(self) -> None:
         """Load and tell so on stderr; any failure becomes one line."""
+        patience = threading.Timer(SLOW_SECONDS, print_err, (SLOW_LINE,))
+        patience.daemon = True
+        patience.start()
         try:
             self._engine = self._load()
             print_err(READY_LINE)
@@ -80,4 +85,5 @@ class EngineLoader:
             expected = isinstance(error, OSError | ValueError) or type(error).__name__ == "ModelFileError"
             text = " ".join(str(error).split())
             self.error = text if expected and text else f"cannot load the engine: {type(error).__name__}: {text}"
+        patience.cancel()
         self._done.set()

@@ -10,13 +10,13 @@ from program import PROGRAM_NAME, VERSION
 from tests.gtp.players import Controller
 
 # Standard commands and TamaGo's (without the analysis dialects).
-COMMANDS = set("""
+COMMANDS = """
     protocol_version name version known_command list_commands quit boardsize clear_board komi get_komi play undo genmove
     reg_genmove showboard fixed_handicap place_free_handicap set_free_handicap time_settings time_left
     kgs-time_settings final_score final_status_list loadsgf gogui-interrupt gogui-analyze_commands cputime
     tamago-readsgf tamago-dump_tree showstring showpattern eye self-atari hash_record display_policy_black
     display_policy_white display_policy_black_color display_policy_white_color gg-undo
-""".split())
+"""
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_list_commands_is_complete_and_begins_as_clients_expect(gtp: Controller)
     reply = gtp.raw("list_commands")
     assert reply is not None and reply.startswith("= protocol_version\n")
     listed = gtp.ask("list_commands").split("\n")
-    assert set(listed) >= COMMANDS
+    assert set(COMMANDS.split()) <= set(listed)
     assert len(listed) == len(set(listed))
     assert all(gtp.ask(f"known_command {name}") == "true" for name in listed)
     assert gtp.ask("known_command analyze") == gtp.ask("known_command") == "false"
