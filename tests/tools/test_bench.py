@@ -38,7 +38,7 @@ def call_for_json(tmp_path: Path, *arguments: str) -> dict[str, Any]:
     lines = result.stdout.splitlines()
     assert all(any(line.startswith(figure["name"] + " ") for line in lines) for figure in content["figures"])
     assert lines[-1].startswith("machine: ") and "load average" in lines[-1]
-    assert content["machine"]["cores"] >= 1
+    assert content["machine"]["cores"] >= content["machine"]["usable_cores"] >= 1
     return content
 
 

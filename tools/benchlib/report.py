@@ -54,6 +54,13 @@ def get_cpu_model() -> str:
     return platform.processor() or platform.machine()
 
 
+def count_usable_cores() -> int:
+    """Return how many cores this process may run on (fewer than the machine has where it was pinned to some)."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def get_load() -> float | None:
     """Return the load average of the last minute, None where the system has none."""
     return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
@@ -83,7 +90,7 @@ class Report:
         """Return what the figures depend on; torch_threads is None where nothing needed torch."""
         torch = sys.modules.get("torch")
         return {
-            "cpu": get_cpu_model(), "cores": os.cpu_count(),
+            "cpu": get_cpu_model(), "cores": os.cpu_count(), "usable_cores": count_usable_cores(),
             "torch_threads": torch.get_num_threads() if torch else None,
             "load_at_start": self._load, "load_at_end": get_load(), "python": platform.python_version(),
         }
@@ -92,8 +99,8 @@ class Report:
         """Print the line about the machine and write the JSON file, if one is wanted; raises OSError."""
         machine = self.describe_machine()
         threads = machine["torch_threads"] or "not used"
-        print_out(f"machine: {machine['cpu']}, {machine['cores']} cores, torch threads: {threads}, load average: "
-                  f"{format_number(machine['load_at_start'])} at the start, "
+        print_out(f"machine: {machine['cpu']}, {machine['cores']} cores ({machine['usable_cores']} usable), "
+                  f"torch threads: {threads}, load average: {format_number(machine['load_at_start'])} at the start, "
                   f"{format_number(machine['load_at_end'])} at the end")
         if json_path is not None:
             figures = [asdict(figure) | {"value": figure.value, "ratio": figure.ratio} for figure in self.figures]
