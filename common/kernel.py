@@ -7,11 +7,13 @@ the docstring says which arrays are modified. `NUMBA_DISABLE_JIT=1` runs the sam
 
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 
@@ -22,6 +24,9 @@ OPTIONS: dict[str, Any] = {
 }
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# Days after which unused compiled code is deleted.
+KEEP_DAYS = 30
 
 # Folders whose Python files may hold kernels or constants that kernels freeze.
 KERNEL_FOLDERS = ("common", "board", "nn", "mcts", "selfplay")
@@ -41,6 +46,13 @@ def source_hash() -> str:
     return digest.hexdigest()[:16]
 
 
+def remove_old_folders(base: Path) -> None:
+    """Delete compiled code that no run has asked for in KEEP_DAYS: every edit of a kernel leaves a folder behind."""
+    for folder in base.glob("kernels-*"):
+        if time.time() - folder.stat().st_mtime > KEEP_DAYS * 86400:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def cache_folder() -> Path:
     """Return a writable folder for compiled code, in the user's cache or, failing that, among temporary files."""
     name = f"kernels-{source_hash()}"
@@ -48,6 +60,8 @@ def cache_folder() -> Path:
     for folder in (base / "hiyoko" / name, Path(tempfile.gettempdir()) / f"hiyoko-{os.getpid()}" / name):
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            os.utime(folder)
+            remove_old_folders(folder.parent)
         except OSError:
             continue
         if os.access(folder, os.W_OK):
@@ -66,4 +80,4 @@ def kernel(function: Function) -> Function:
     without reference counts; with that and with inlining everywhere, passing a tuple of arrays costs nothing
     (measured: random games three times, legality of a whole board twenty times as fast).
     """
-    return numba.njit(function, **OPTIONS)
+    return cast(Function, numba.njit(function, **OPTIONS))

@@ -93,12 +93,18 @@ class MCTSNode:
         value = value_sum / np.maximum(visits, 1)
         return [int(i) for i in np.lexsort((-self.children_policy, -value, -visits))]
 
+    def most_visited(self) -> int:
+        """Return the candidate with the most visits; on ties the one that ranking() puts first."""
+        visits = self.children_visits
+        ties = np.flatnonzero(visits == visits.max())
+        return int(ties[0]) if len(ties) == 1 else self.ranking()[0]
+
     def principal_variation(self, i: int) -> list[int]:
         """Return candidate `i` and the most visited replies after it."""
         pv = [int(self.action[i])]
         node = self.child(i)
         while node is not None and len(pv) < MAX_PV_LENGTH and node.is_visited():
-            best = node.ranking()[0]
+            best = node.most_visited()
             pv.append(int(node.action[best]))
             node = node.child(best)
         return pv
