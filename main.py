@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from common.command_line import run_command
 from gtp.client import leave, run_gtp
 from gtp.options import (
     DEFAULT_KOMI,
@@ -22,7 +23,6 @@ from gtp.options import (
     find_model,
 )
 
-EXIT_USAGE = 2
 ANIMATION_NOTE = "Note: --animation-pv-wait and --animation-move-wait have no effect: there is no lz-analyze to animate"
 
 
@@ -101,7 +101,7 @@ def main(animation_pv_wait: float, animation_move_wait: float, **arguments: Any)
     try:
         arguments["model"] = find_model(arguments["model"], Path(__file__).resolve().parent)
     except OSError as error:
-        raise click.ClickException(str(error)) from None
+        raise click.UsageError(str(error)) from None
     options = EngineOptions(**arguments)
     if note := describe_time_conflict(options):
         click.echo(note, err=True)
@@ -110,16 +110,5 @@ def main(animation_pv_wait: float, animation_move_wait: float, **arguments: Any)
     return run_gtp(options)
 
 
-def run() -> int:
-    """Run the command line and return the exit status; any error is one line on stderr."""
-    try:
-        return main.main(standalone_mode=False) or 0
-    except click.ClickException as error:
-        click.echo(f"main.py: {' '.join(error.format_message().split())}", err=True)
-        return EXIT_USAGE
-    except (click.Abort, KeyboardInterrupt):
-        return 0
-
-
 if __name__ == "__main__":
-    leave(run())
+    leave(run_command(main, "main.py"))

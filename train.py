@@ -9,6 +9,7 @@ import click
 
 import learning_param
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from common.command_line import run_command
 from common.print_console import print_err
 
 PROGRAM_DIR = Path(__file__).resolve().parent
@@ -138,4 +139,4 @@ def fail(text: str, status: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_command(main, "train.py"))

@@ -16,11 +16,13 @@ from board.pattern import Pattern
 from board.record import Record
 from board.score import area_without, find_dead_stones, get_area
 from board.state import (
+    BLACK,
     KO_MOVE,
     KO_POS,
     PASSES,
     PRISONERS,
     TO_MOVE,
+    WHITE,
     History,
     State,
     clear_state,
@@ -29,7 +31,7 @@ from board.state import (
     start_history,
 )
 from board.stone import Cells, Stone
-from board.string import StringData
+from board.string import StringData, set_up_stones
 from common.print_console import print_err
 
 
@@ -145,23 +147,17 @@ class GoBoard:
         The side to move is `to_move`; without it White after black stones alone, else Black. Raises ValueError,
         and changes nothing, for a point named twice, off the board, or a string without liberties.
         """
-        stones = [(int(pos), Stone.BLACK) for pos in black] + [(int(pos), Stone.WHITE) for pos in white]
-        if len({pos for pos, _ in stones}) < len(stones) or not {pos for pos, _ in stones} <= set(self.onboard_pos):
-            raise ValueError("set-up stones need different points of the board")
+        positions = np.array([*black, *white], dtype=np.int32)
+        if not set(positions.tolist()) <= set(self.onboard_pos):
+            raise ValueError("set-up stones need points of the board")
+        colors = np.array([BLACK] * len(black) + [WHITE] * len(white), dtype=np.int32)
         position = new_state(self.board_size)
-        for pos, color in stones:
-            rules.make_string(position, pos, int(color))
-        for pos, color in stones:
-            for neighbor in self.get_neighbor4(pos):
-                first, second = int(position.string_id[pos]), int(position.string_id[neighbor])
-                if position.stones[neighbor] == color and first != second:
-                    rules.connect_string(position, first, second)
-        for pos, _ in stones:
-            if position.liberties[position.string_id[pos]] == 0:
-                raise ValueError(f"the string at {self.coordinate.convert_to_gtp_format(pos)} has no liberty")
+        if wrong := set_up_stones(position, positions, colors):
+            point = self.coordinate.convert_to_gtp_format(wrong)
+            raise ValueError(f"{point} is named twice or its string has no liberty")
         self.clear()
         copy_state(self.state, position)
-        self.record.handicap_pos = [] if white else [pos for pos, _ in stones]
+        self.record.handicap_pos = [] if white else [int(pos) for pos in black]
         self._begin_here(to_move or (Stone.WHITE if black and not white else Stone.BLACK))
 
     def _begin_here(self, to_move: Stone) -> None:

@@ -106,6 +106,28 @@ def connect_string(state, first, second):
     return first
 
 
+@kernel
+def set_up_stones(state, positions, colors):
+    """Put stones on the empty board as they stand, without captures; return the first pos that cannot be, or 0.
+
+    A point that holds a stone already, and a string without a liberty, cannot be. Modifies state.
+    """
+    width = state.info[WIDTH]
+    for i in range(len(positions)):
+        if state.stones[positions[i]] != EMPTY:
+            return int(positions[i])
+        make_string(state, positions[i], colors[i])
+    for i in range(len(positions)):
+        pos = positions[i]
+        for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
+            if state.stones[neighbor] == colors[i] and state.string_id[neighbor] != state.string_id[pos]:
+                connect_string(state, state.string_id[pos], state.string_id[neighbor])
+    for i in range(len(positions)):
+        if state.liberties[state.string_id[positions[i]]] == 0:
+            return int(positions[i])
+    return 0
+
+
 class String:
     """One string of a position, named by its id; a view that stays valid until the next move."""
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from board.coordinate import Coordinate
 from board.rules import is_legal, play
-from board.state import BLACK, EMPTY, WIDTH, clear_state, new_state
+from board.state import BLACK, clear_state, new_state
 from board.stone import Stone
-from board.string import connect_string, make_string
+from board.string import set_up_stones
 from common.kernel import kernel
 from nn.feature import NUM_PLANES, encode_planes
 from sgf.collection import Kifu
@@ -20,26 +20,6 @@ BAD_SET_UP = -2
 
 
 @kernel
-def set_up_stones(state, positions, colors):
-    """Put stones on the empty board and return whether every string has a liberty. Modifies state."""
-    width = state.info[WIDTH]
-    for i in range(len(positions)):
-        if state.stones[positions[i]] != EMPTY:
-            return False
-        make_string(state, positions[i], colors[i])
-    for i in range(len(positions)):
-        pos = positions[i]
-        for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
-            if state.stones[neighbor] == colors[i] and state.string_id[neighbor] != state.string_id[pos]:
-                connect_string(state, state.string_id[pos], state.string_id[neighbor])
-    dead = 0
-    for i in range(len(positions)):
-        if state.liberties[state.string_id[positions[i]]] == 0:
-            dead += 1
-    return dead == 0
-
-
-@kernel
 def replay_game(state, board_size, setup_pos, setup_color, moves, colors, planes):
     """Play a game from its set-up stones; return ALL_LEGAL, BAD_SET_UP or the index of the first illegal move.
 
@@ -47,7 +27,7 @@ def replay_game(state, board_size, setup_pos, setup_color, moves, colors, planes
     [any, 6, S, S] has room. The simple ko and suicide are illegal. Modifies state and planes.
     """
     clear_state(state, board_size)
-    if not set_up_stones(state, setup_pos, setup_color):
+    if set_up_stones(state, setup_pos, setup_color) != 0:
         return BAD_SET_UP
     for n in range(len(moves)):
         if n < len(planes):

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 # The parts that measure are imported when they are needed: worker processes import this file once more.
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from common.command_line import run_command
 from common.print_console import print_err
 from gtp.options import DEFAULT_MODEL, find_model
 from tools.benchlib.measure import Figure, Settings
@@ -166,4 +167,4 @@ def run_all(**options: Any) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_command(main, "bench.py"))

@@ -25,6 +25,7 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from common.command_line import run_command
 from common.print_console import print_err
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
@@ -75,4 +76,4 @@ def main(**options: Any) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(run_command(main, "match.py"))

@@ -1,0 +1,27 @@
+"""Running an entry script: whatever a user gets wrong is one line on stderr and a proper exit status."""
+
+import click
+
+from common.print_console import print_err
+
+EXIT_OK = 0
+EXIT_INTERRUPTED = 130
+
+
+def run_command(command: click.Command, name: str) -> int:
+    """Run a click command on the program's arguments and return the exit status.
+
+    A bad option is one line that begins with `name`, and status 2. Ctrl-C before the command has begun its work is
+    status 130.
+    """
+    try:
+        status = command.main(prog_name=name, standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        print_err(error.format_message())
+        return error.exit_code
+    except click.ClickException as error:
+        print_err(f"{name}: {' '.join(error.format_message().split())} (see {name} --help)")
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return EXIT_INTERRUPTED
+    return status if isinstance(status, int) else EXIT_OK
