@@ -44,7 +44,7 @@ class Controller:
 
     def __init__(self, any_size: bool = True, make: Callable[[int], FakeEvaluator] = FakeEvaluator, **options) -> None:
         source = EvaluatorSource(lambda size: make(size or BOARD_SIZE), any_size)
-        given = {"visits": 8} | options
+        given = {"visits": 8, "tree_size": 1000} | options
         self.client = GtpClient(EngineOptions(**given), lambda chosen: Engine(chosen, source), self._keep)
         self.replies: list[str] = []
 
