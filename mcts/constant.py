@@ -11,7 +11,7 @@ MAX_CONSIDERED_NODES = 16
 
 # Defaults of the command line: visits per move, leaves per network call, nodes allocated at first.
 CONST_VISITS = 1000
-NN_BATCH_SIZE = 1
+NN_BATCH_SIZE = 8
 MCTS_TREE_SIZE = 65536
 
 # A line of play is cut off at this many moves below the root.
