@@ -44,7 +44,7 @@ class Progress:
     """How far a running search has come."""
 
     limit: SearchLimit
-    begin: float = field(default_factory=time.perf_counter)
+    begin: float = field(default_factory=lambda: time.perf_counter())
     visits: int = 0  # made by this search
     longest_batch: float = 0.0
 
@@ -120,7 +120,8 @@ class MCTSTree:
         """Return the node of the position on `board` when it stands below the present root."""
         known, game = int(self._root_history.length[0]), board.history
         length = int(game.length[0])
-        if self._is_empty or board.komi != self._komi or length < known or not (
+        broken_off = self._tree.node_pending[ROOT] > 0  # the network failed in the middle of the last search
+        if self._is_empty or broken_off or board.komi != self._komi or length < known or not (
             np.array_equal(game.hash[:known], self._root_history.hash[:known])
             and np.array_equal(game.pos[:known], self._root_history.pos[:known])
         ):
@@ -136,6 +137,8 @@ class MCTSTree:
 
     def _set_root(self, board: GoBoard, color: Stone, reuse: bool) -> None:
         """Make the position on `board`, `color` to move, the root; keep what is known about it if `reuse`."""
+        if board.board_size != self.board_size:
+            raise ValueError(f"a tree of size {self.board_size} cannot search a board of size {board.board_size}")
         known = self._find_descendant(board, color) if reuse else None
         self._root_history = new_history(int(board.history.length[0]))
         copy_history(self._root_history, board.history)
@@ -143,8 +146,7 @@ class MCTSTree:
         info = self._root_state.info
         if info[TO_MOVE] != color:
             info[TO_MOVE], info[KO_POS] = int(color), 0
-        if info[PASSES] >= 2:  # a finished game goes on when somebody asks for a move
-            info[PASSES] = 0
+        info[PASSES] %= 2  # a finished game goes on when somebody asks for a move
         self._komi = board.komi
         self._line = new_line(self.board_size, int(board.history.length[0]))
         copy_history(self._line[1], board.history)  # superko below the root asks for the game, too
@@ -220,8 +222,11 @@ class MCTSTree:
         count = self.root.num_children
         self._noise[:count] = 0.0 if rng is None else rng.gumbel(size=count)
         schedule = np.array(considered_visits(min(count, self.params.max_considered), limit.visits), dtype=np.int32)
-        while progress.visits < limit.visits and not progress.out_of_time and self._reserve():
+        while progress.visits < limit.visits and not progress.out_of_time:
             if should_stop is not None and should_stop():
+                break
+            if not self._reserve():
+                self.tree_is_full = True
                 break
             done = progress.visits
             same_round = int(np.argmax(np.append(schedule[done:] != schedule[done], True)))
