@@ -1,0 +1,49 @@
+"""Golden trees: literals that a change of the search's meaning must change, and nothing else may.
+
+They are what this code gave when it equaled its naive twin and mctx (test_puct.py, test_sequential_halving.py). After
+a wanted change of selection or of its default numbers make them anew and say so in the commit; after an optimization
+they stay.
+"""
+from __future__ import annotations
+
+import pytest
+
+from mcts.analysis import SearchResult
+from mcts.params import SearchLimit
+from mcts.tree import MCTSTree
+from tests.mcts.evaluators import HashEvaluator
+from tests.mcts.trees import Game, small_params
+
+
+def top(game: Game, result: SearchResult, count: int) -> str:
+    """Return the best moves with their visits."""
+    name = game.board.coordinate.convert_to_gtp_format
+    return " ".join(f"{name(c.pos)}:{c.visits}" for c in result.candidates[:count])
+
+
+@pytest.mark.parametrize(("length", "batch_size", "expected", "winrate"), [
+    (0, 1, "H1:26 C5:25 J5:22 C7:17 D3:15 E6:13 A3:13 A8:12", 0.5453198),
+    (20, 1, "H4:34 B3:27 F2:26 G7:24 D5:13 E5:12 F1:12 H8:8", 0.5187976),
+    (20, 16, "H4:31 F2:23 G7:23 E5:15 C9:13 E3:13 B3:13 D5:13", 0.5397415),
+    (70, 1, "F7:109 J3:54 C4:29 pass:4 D3:2 G8:1 J4:1 G3:0", 0.5157218),
+])
+def test_puct_200_visits(length: int, batch_size: int, expected: str, winrate: float) -> None:
+    game = Game.random(9, length, seed=length)
+    tree = MCTSTree(HashEvaluator(9, spread=8.0), 9, small_params(batch_size))
+    result = tree.search(game.board, game.stone, SearchLimit(200, strict=True))
+    assert top(game, result, 8) == expected
+    assert result.winrate == pytest.approx(winrate, abs=1e-6)
+
+
+@pytest.mark.parametrize(("length", "batch_size", "expected", "winrate"), [
+    (0, 1, "H1:12 D3:12 C7:5 J5:5 E6:2 E2:2 C5:2 F8:2", 0.5640242),
+    (20, 1, "F2:12 D5:12 G7:5 H4:5 C9:2 E3:2 B1:2 C5:2", 0.5214615),
+    (20, 16, "F2:12 D5:12 G7:5 H4:5 C9:2 E3:2 B1:2 C5:2", 0.5214615),
+    (70, 1, "C4:12 J3:12 E5:5 F6:5 E7:2 D1:2 F7:2 G3:2", 0.5626958),
+])
+def test_sequential_halving_50_visits(length: int, batch_size: int, expected: str, winrate: float) -> None:
+    game = Game.random(9, length, seed=length)
+    tree = MCTSTree(HashEvaluator(9, spread=8.0), 9, small_params(batch_size))
+    result = tree.search_with_sequential_halving(game.board, game.stone, SearchLimit(50))
+    assert top(game, result, 8) == expected
+    assert result.winrate == pytest.approx(winrate, abs=1e-6)

@@ -1,0 +1,268 @@
+"""When a search ends: visits, early stop, time, stop requests, memory, depth."""
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from board.constant import PASS
+from board.go_board import GoBoard
+from board.stone import Stone
+from mcts.constant import MAX_DEPTH
+from mcts.params import SearchLimit
+from mcts.tree import MCTSTree, Progress
+from tests.mcts.evaluators import Answer, ConstantEvaluator, HashEvaluator
+from tests.mcts.trees import Game, check_result, check_tree, small_params, snapshot
+
+
+class Clock:
+    """A clock that moves only when told."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    monotonic = perf_counter
+
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Replace the search's clock."""
+    clock = Clock()
+    monkeypatch.setattr("mcts.tree.time", clock)
+    return clock
+
+
+# Visits
+
+@pytest.mark.parametrize("visits", [1, 2, 3, 17, 100])
+@pytest.mark.parametrize("batch_size", [1, 7, 32])
+def test_a_strict_search_makes_exactly_its_visits(visits: int, batch_size: int) -> None:
+    game = Game(5)
+    tree = MCTSTree(HashEvaluator(5), 5, small_params(batch_size))
+    result = tree.search(game.board, game.stone, SearchLimit(visits, strict=True))
+    assert result.visits == result.total_visits == tree.root.node_visits == visits
+    check_tree(tree)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("batch_size", [1, 8])
+def test_stopping_early_never_changes_the_move(batch_size: int) -> None:
+    saved = 0
+    for salt in range(60):
+        game = Game.random(3, salt % 8, seed=salt, komi=0.5)
+        results = []
+        for strict in (True, False):
+            tree = MCTSTree(HashEvaluator(3, salt, spread=8.0), 3, small_params(batch_size))
+            results.append(tree.search(game.board, game.stone, SearchLimit(20 + salt, strict=strict)))
+        full, early = results
+        assert early.pos == full.pos and early.visits <= full.visits == 20 + salt
+        saved += full.visits - early.visits
+    assert saved > 100
+
+
+@pytest.mark.parametrize("batch_size", [1, 16])
+def test_a_settled_search_stops_as_soon_as_it_may(batch_size: int) -> None:
+    board = GoBoard(5)
+    tree = MCTSTree(ConstantEvaluator(5, {board.POS(3, 3): 30.0}), 5, small_params(batch_size))
+    result = tree.search(board, Stone.BLACK, SearchLimit(100))
+    assert result.pos == board.POS(3, 3) and 50 < result.visits <= 51 + batch_size
+
+
+# Time
+
+@pytest.mark.parametrize("name", ["search", "search_with_sequential_halving"])
+@pytest.mark.parametrize("batch_size", [1, 4])
+def test_a_search_never_starts_a_batch_it_cannot_finish(clock: Clock, name: str, batch_size: int) -> None:
+    board = GoBoard(9)
+    tree = MCTSTree(ConstantEvaluator(9, before=lambda: clock.wait(0.25)), 9, small_params(batch_size))
+    result = getattr(tree, name)(board, Stone.BLACK, SearchLimit(10**5, seconds=2.1, strict=True))
+    # The root takes 0.25 s, seven batches 1.75 s; one more would end at 2.25 s.
+    assert result.seconds == pytest.approx(2.0) and result.visits == 7 * batch_size
+    check_tree(tree)
+
+
+def test_a_slow_batch_is_remembered(clock: Clock) -> None:
+    waits = iter([0.1, 0.1, 0.6, *[0.1] * 100])
+    tree = MCTSTree(ConstantEvaluator(9, before=lambda: clock.wait(next(waits))), 9, small_params())
+    result = tree.search(GoBoard(9), Stone.BLACK, SearchLimit(10**5, seconds=1.55, strict=True))
+    # After 0.8 s a batch may take 0.6 s, so none begins after 0.95 s.
+    assert result.seconds == pytest.approx(1.0) and result.visits == 4
+
+
+def test_the_search_is_settled_when_time_cannot_change_the_move(clock: Clock) -> None:
+    board = GoBoard(5)
+    tree = MCTSTree(ConstantEvaluator(5, {board.POS(3, 3): 30.0}, before=lambda: clock.wait(0.01)), 5, small_params())
+    result = tree.search(board, Stone.BLACK, SearchLimit(10**6, seconds=1.0))
+    assert result.pos == board.POS(3, 3)
+    assert 45 <= result.visits <= 60, "half of the 100 visits there is time for"
+
+
+def test_no_time_at_all_still_gives_a_move() -> None:
+    game = Game.random(9, 10, seed=1)
+    tree = MCTSTree(HashEvaluator(9), 9, small_params())
+    for name in ("search", "search_with_sequential_halving"):
+        result = getattr(tree, name)(game.board, game.stone, SearchLimit(100, seconds=0.0))
+        assert result.visits == 0 and game.board.is_legal(result.pos, game.stone)
+        assert result.winrate == result.raw_value == tree.root.raw_value
+        assert result.candidates[0].prior == max(c.prior for c in result.candidates)
+
+
+def test_a_slow_evaluator_ends_in_real_time() -> None:
+    board = GoBoard(9)
+    tree = MCTSTree(ConstantEvaluator(9, before=lambda: time.sleep(0.02)), 9, small_params())
+    result = tree.search(board, Stone.BLACK, SearchLimit(10**5, seconds=0.4, strict=True))
+    # Sleeping takes at least its time, so more visits are impossible; the rest is room for a busy machine.
+    assert 1 <= result.visits <= 20 and result.seconds < 2.0
+
+
+def test_progress() -> None:
+    progress = Progress(SearchLimit(5, seconds=1e9))
+    assert progress.visits == 0 and 0.0 <= progress.seconds < 1e6 and not progress.out_of_time
+    progress.longest_batch = 1e9
+    assert progress.out_of_time
+    assert not Progress(SearchLimit(5)).out_of_time
+    assert Progress(SearchLimit(5, seconds=0.0)).out_of_time
+
+
+# Callbacks
+
+@pytest.mark.parametrize("name", ["search", "search_with_sequential_halving"])
+def test_a_request_to_stop_is_obeyed(name: str) -> None:
+    game = Game(5)
+    for batches in (0, 1, 5):
+        tree = MCTSTree(HashEvaluator(5), 5, small_params(4))
+        calls = iter(range(1000))
+        result = getattr(tree, name)(game.board, game.stone, SearchLimit(300, strict=True),
+                                     should_stop=lambda calls=calls, end=batches: next(calls) >= end)
+        assert batches <= result.visits <= 4 * batches and game.board.is_legal(result.pos, game.stone)
+        check_tree(tree)
+
+
+def test_reports_come_after_every_batch() -> None:
+    game = Game(5)
+    tree = MCTSTree(HashEvaluator(5), 5, small_params(4))
+    totals: list[int] = []
+    tree.search(game.board, game.stone, SearchLimit(50, strict=True),
+                on_report=lambda running: totals.append(running.result().total_visits))
+    assert totals[-1] == 50 and all(0 < b - a <= 4 for a, b in zip([0, *totals], totals, strict=False))
+
+
+class Broken(HashEvaluator):
+    """An evaluator that fails once."""
+
+    def __init__(self, fail_at: int) -> None:
+        super().__init__(5)
+        self.fail_at = fail_at
+
+    def __call__(self, planes: np.ndarray) -> Answer:
+        if len(self.batches) == self.fail_at:
+            self.fail_at = -1
+            raise RuntimeError("the network is gone")
+        return super().__call__(planes)
+
+
+@pytest.mark.parametrize("fail_at", [0, 1, 6])
+def test_after_a_failure_the_next_search_is_sound(fail_at: int) -> None:
+    game = Game(5)
+    tree = MCTSTree(Broken(fail_at), 5, small_params(4))
+    with pytest.raises(RuntimeError, match="the network is gone"):
+        tree.search(game.board, game.stone, SearchLimit(60, strict=True))
+    result = tree.search(game.board, game.stone, SearchLimit(60, strict=True))
+    assert result.total_visits == 60
+    check_tree(tree)
+    fresh = MCTSTree(HashEvaluator(5), 5, small_params(4))
+    fresh.search(game.board, game.stone, SearchLimit(60, strict=True))
+    assert snapshot(tree.root) == snapshot(fresh.root)
+
+
+def test_a_board_of_another_size_is_refused() -> None:
+    tree = MCTSTree(HashEvaluator(5), 5, small_params())
+    for size in (4, 9):
+        with pytest.raises(ValueError, match=f"size 5 cannot search a board of size {size}"):
+            tree.search(GoBoard(size), Stone.BLACK, SearchLimit(5))
+
+
+# Memory
+
+@pytest.mark.parametrize("batch_size", [1, 16])
+@pytest.mark.parametrize("name", ["search", "search_with_sequential_halving"])
+def test_a_full_tree_ends_the_search(batch_size: int, name: str) -> None:
+    game = Game(9)
+    tree = MCTSTree(HashEvaluator(9), 9, small_params(batch_size, tree_size=2, max_memory_mb=1))
+    result = getattr(tree, name)(game.board, game.stone, SearchLimit(5000, strict=True))
+    assert tree.tree_is_full and result.tree_is_full
+    assert 100 < result.visits < 1000, "1 MiB holds some hundred nodes"
+    check_tree(tree)
+    # The next position is searched as usual, with what the smaller tree leaves free.
+    game.play(game.point(result.pos))
+    following = tree.search(game.board, game.stone, SearchLimit(50, strict=True))
+    assert following.total_visits >= 50 and not following.tree_is_full
+    check_tree(tree)
+    check_result(following, tree, game.board, game.stone)
+
+
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_the_smallest_memory_still_gives_a_move(batch_size: int) -> None:
+    game = Game(9)
+    tree = MCTSTree(HashEvaluator(9), 9, small_params(batch_size, tree_size=1, max_memory_mb=0))
+    result = tree.search(game.board, game.stone, SearchLimit(100, strict=True))
+    assert result.tree_is_full and 1 <= result.visits < 100
+    check_tree(tree)
+
+
+@pytest.mark.parametrize("name", ["search", "search_with_sequential_halving"])
+def test_growing_keeps_the_tree(name: str) -> None:
+    game = Game.random(5, 8, seed=2)
+    snapshots = []
+    for tree_size in (1, 7, 10_000):
+        tree = MCTSTree(HashEvaluator(5), 5, small_params(4, tree_size=tree_size))
+        result = getattr(tree, name)(game.board, game.stone, SearchLimit(300, strict=True))
+        assert not result.tree_is_full
+        check_tree(tree)
+        snapshots.append(snapshot(tree.root))
+    assert snapshots[0] == snapshots[1] == snapshots[2]
+
+
+def test_growing_and_keeping_the_tree_go_together() -> None:
+    # From move to move the tree is copied to another one, which may meanwhile be too small.
+    game = Game(3, komi=0.5)
+    trees = [MCTSTree(HashEvaluator(3), 3, small_params(tree_size=size)) for size in (1, 10_000)]
+    for visits in (30, 200, 60, 400, 100, 700):
+        results = [tree.search(game.board, game.stone, SearchLimit(visits, strict=True)) for tree in trees]
+        assert results[0].candidates == results[1].candidates
+        game.play(game.point(results[0].pos))
+        for tree in trees:
+            check_tree(tree)
+
+
+# Depth
+
+class FirstMove(ConstantEvaluator):
+    """Is sure of the first legal point of the board, and of the pass where there is none."""
+
+    def __call__(self, planes: np.ndarray) -> Answer:
+        logits, value = super().__call__(planes)
+        logits[:] = -20.0 * np.arange(logits.shape[1])
+        return logits, value
+
+
+def test_lines_end_at_the_greatest_depth() -> None:
+    tree = MCTSTree(FirstMove(19), 19, small_params())
+    tree.search(GoBoard(19), Stone.BLACK, SearchLimit(MAX_DEPTH + 50, strict=True))
+    assert check_tree(tree, max_depth=MAX_DEPTH) == MAX_DEPTH
+    assert len(tree.result().candidates[0].pv) > 10
+
+
+def test_pass_is_a_candidate_everywhere() -> None:
+    for length in (0, 7, 30, 60):
+        game = Game.random(5, length, seed=length)
+        tree = MCTSTree(HashEvaluator(5), 5, small_params())
+        tree.search(game.board, game.stone, SearchLimit(1))
+        assert PASS in tree.root.action

@@ -1,0 +1,176 @@
+"""The compiled PUCT search against its naive twin, and what must hold for any batch size."""
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from board.constant import PASS
+from mcts.params import SearchLimit, Selection
+from mcts.tree import MCTSTree
+from tests.mcts.evaluators import ConstantEvaluator, HashEvaluator
+from tests.mcts.trees import (
+    Game,
+    check_result,
+    check_tree,
+    child_of,
+    compare_trees,
+    count_table,
+    small_params,
+    snapshot,
+)
+from tests.reference.naive_search import NaiveSearch
+
+# size, moves played at random, komi, visits
+SMALL = [
+    (2, 0, 0.5, 60), (2, 1, 1.0, 60), (2, 3, -1.0, 80), (2, 6, 0.0, 80), (3, 0, 7.0, 120), (3, 2, 3.0, 120),
+    (3, 5, 9.0, 150), (3, 9, 0.0, 200), (3, 14, -3.5, 150),
+]
+LARGE = [(4, 12, 0.0, 120), (5, 0, 7.0, 100), (5, 9, 24.5, 100), (5, 30, -2.0, 150), (5, 45, 1.0, 150),
+         (9, 25, 7.0, 50), (9, 90, 6.5, 60)]
+
+
+def search_twins(game: Game, visits: int, salt: int = 0, batch_size: int = 1, selection: Selection | None = None,
+                 spread: float = 4.0) -> tuple[MCTSTree, NaiveSearch]:
+    """Search a position with both, compare the trees, and return them."""
+    numbers, size = selection or Selection(), game.board.board_size
+    tree = MCTSTree(HashEvaluator(size, salt, spread), size, small_params(batch_size, selection=numbers))
+    result = tree.search(game.board, game.stone, SearchLimit(visits, strict=True))
+    naive = NaiveSearch(HashEvaluator(size, salt, spread), numbers, game.board.komi, batch_size)
+    root = game.start(naive)
+    naive.search(root, visits)
+    assert compare_trees(tree.root, root, game) == tree.num_nodes
+    assert result.visits == result.total_visits == visits
+    check_tree(tree)
+    return tree, naive
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(("size", "length", "komi", "visits"), SMALL)
+def test_tree_equals_the_naive_tree(size: int, length: int, komi: float, visits: int) -> None:
+    search_twins(Game.random(size, length, seed=length, komi=komi), visits, salt=length)
+
+
+@pytest.mark.parametrize(("size", "length", "komi", "visits"), LARGE)
+def test_larger_tree_equals_the_naive_tree(size: int, length: int, komi: float, visits: int) -> None:
+    search_twins(Game.random(size, length, seed=size, komi=komi), visits, salt=size)
+
+
+def test_the_twins_meet_superko_and_finished_games() -> None:
+    superko_moves = endings = 0
+    for seed in range(12):
+        naive = search_twins(Game.random(2 + seed % 2, 4 + seed, seed, komi=0.5), 150, salt=seed)[1]
+        superko_moves += naive.superko_moves
+        endings += naive.endings
+    assert superko_moves > 20 and endings > 50
+
+
+@pytest.mark.parametrize("passes", [1, 2, 3])
+def test_after_passes(passes: int) -> None:
+    game = Game.random(3, 6, seed=4, komi=0.5)
+    if game.moves[-1] is None:
+        game.play((1, 1))
+    for _ in range(passes):
+        game.play(None)
+    tree, naive = search_twins(game, 100)
+    ends = child_of(tree.root, PASS).num_children == 0
+    assert ends == (passes % 2 == 1), "after two passes the game goes on as if there had been none"
+    assert naive.endings > 0
+
+
+@pytest.mark.parametrize("selection", [
+    Selection(c_puct=2.0, c_base=20.0, c_growth=1.5, fpu_reduction=0.0, root_fpu_reduction=0.5),
+    Selection(c_puct=0.3, c_base=19652.0, c_growth=0.0, fpu_reduction=0.6, root_fpu_reduction=0.0),
+])
+@pytest.mark.parametrize("spread", [0.5, 12.0])
+def test_every_number_of_the_selection_counts(selection: Selection, spread: float) -> None:
+    search_twins(Game.random(3, 3, seed=1), 150, selection=selection, spread=spread)
+    search_twins(Game.random(5, 8, seed=2), 80, selection=selection, spread=spread)
+
+
+@pytest.mark.parametrize("batch_size", [2, 3, 8, 32])
+def test_batches_equal_naive_batches(batch_size: int) -> None:
+    for size, length, komi, visits in ((2, 2, 0.5, 70), (3, 4, 3.0, 120), (5, 10, 7.0, 90)):
+        search_twins(Game.random(size, length, seed=length, komi=komi), visits, salt=batch_size, batch_size=batch_size)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("batch_size", [1, 2, 5, 16, 32])
+def test_invariants_hold_between_all_batches(batch_size: int) -> None:
+    evaluator = HashEvaluator(3, salt=batch_size)
+    tree = MCTSTree(evaluator, 3, small_params(batch_size))
+    game = Game.random(3, 5, seed=7, komi=1.0)
+    reports: list[int] = []
+
+    def report(running: MCTSTree) -> None:
+        assert running is tree
+        check_tree(tree)
+        check_result(tree.result(), tree, game.board, game.stone)
+        reports.append(tree.root.node_visits)
+
+    result = tree.search(game.board, game.stone, SearchLimit(70, strict=True), on_report=report)
+    assert reports == sorted(set(reports)) and reports[-1] == 70 == result.visits
+    assert max(evaluator.batches) <= batch_size and (batch_size == 1 or max(evaluator.batches) > 1)
+    check_result(result, tree, game.board, game.stone)
+
+
+@pytest.mark.parametrize("batch_size", range(1, 33))
+def test_every_batch_size_is_consistent(batch_size: int) -> None:
+    tree = MCTSTree(HashEvaluator(5, salt=batch_size), 5, small_params(batch_size))
+    for length in (0, 11, 40):
+        game = Game.random(5, length, seed=length)
+        result = tree.search(game.board, game.stone, SearchLimit(130, strict=True))
+        assert result.visits == 130
+        check_tree(tree)
+        check_result(result, tree, game.board, game.stone)
+
+
+def test_ties_go_to_the_first_candidate() -> None:
+    game = Game(3, komi=0.0)
+    points = [*game.board.onboard_pos, PASS]
+    tree = MCTSTree(ConstantEvaluator(3), 3, small_params())
+    for visits in range(1, 11):
+        result = tree.search(game.board, game.stone, SearchLimit(visits, strict=True))
+        table = count_table(tree.root)
+        assert [pos for pos in points if table[pos]] == points[:visits] and max(table.values()) == 1
+        assert result.pos == points[0]
+
+
+def test_waiting_visits_count_as_lost() -> None:
+    # With equal priors and values a batch spreads over as many candidates as it has entries.
+    game = Game(5)
+    tree = MCTSTree(ConstantEvaluator(5, win=0.9), 5, small_params(8))
+    tree.search(game.board, game.stone, SearchLimit(8, strict=True))
+    table = count_table(tree.root)
+    assert [table[pos] for pos in game.board.onboard_pos] == [1] * 8 + [0] * 17 and table[PASS] == 0
+
+
+def test_the_board_is_left_alone_and_may_change_afterwards() -> None:
+    game = Game.random(5, 12, seed=3)
+    before = game.board.get_board_string(), game.board.get_move_history()
+    tree = MCTSTree(HashEvaluator(5), 5, small_params(4))
+    tree.search(game.board, game.stone, SearchLimit(40, strict=True))
+    assert (game.board.get_board_string(), game.board.get_move_history()) == before
+    kept = snapshot(tree.root)
+    game.play(None)
+    assert snapshot(tree.root) == kept
+
+
+def test_a_search_repeats_exactly() -> None:
+    game = Game.random(9, 20, seed=5)
+    trees = [MCTSTree(HashEvaluator(9), 9, small_params(8)) for _ in range(2)]
+    first, second = (tree.search(game.board, game.stone, SearchLimit(100, strict=True)) for tree in trees)
+    assert [c for c in first.candidates] == [c for c in second.candidates]
+
+
+def test_priors_are_those_of_the_candidates_alone() -> None:
+    # The network's share for illegal points and own eyes goes to the candidates.
+    game = Game.from_diagram(". X O / X X O / O O .".replace("/", "\n"), "b", komi=0.0)
+    corner, other = game.board.POS(1, 1), game.board.POS(3, 3)
+    tree = MCTSTree(ConstantEvaluator(3, {corner: 9.0, PASS: 1.0}), 3, small_params())
+    result = tree.search(game.board, game.stone, SearchLimit(1, strict=True))
+    e = math.e
+    assert {c.pos: c.prior for c in result.candidates} == {
+        other: pytest.approx(1 / (1 + e), rel=1e-6), PASS: pytest.approx(e / (1 + e), rel=1e-6),
+    }
+    assert result.total_visits == 1
