@@ -1,7 +1,7 @@
 """The GTP client: takes commands from the reader one by one and answers them.
 
 A command is a method `cmd_<name>` of GtpClient or of one of the groups it inherits from ("__" stands for "-"); there
-is no other list of commands.
+is no other list of commands. Methods `unlisted_<name>` are carried out as well, but list_commands keeps them secret.
 """
 
 import os
@@ -12,13 +12,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from common.print_console import print_err
+from gtp.analyze import AnalyzeCommands
 from gtp.clock_commands import ClockCommands
 from gtp.gogui_commands import GoguiCommands
 from gtp.info_commands import InfoCommands
 from gtp.loader import EngineLoader, LoadError, load_engine
 from gtp.options import EngineOptions
 from gtp.play_commands import PlayCommands
-from gtp.protocol import Command, GtpError, format_failure, format_success, parse_line
+from gtp.protocol import Command, GtpError, format_end, format_failure, format_success, parse_line
 from gtp.reader import InputLine, LineReader
 from gtp.score_commands import ScoreCommands
 from gtp.setup_commands import SetupCommands
@@ -36,7 +37,11 @@ LOADING_POLL = 0.1
 # After the end of the input a search goes on for this long if no command follows (seconds).
 SEARCH_AFTER_END = 5.0
 
+# How often a command that waits for the next line looks for it (seconds).
+LINE_POLL = 0.005
+
 METHOD_PREFIX = "cmd_"
+UNLISTED_PREFIX = "unlisted_"
 EXIT_OK = 0
 EXIT_BAD_MODEL = 2
 
@@ -49,7 +54,10 @@ def write_stdout(text: str) -> None:
     sys.stdout.flush()
 
 
-class GtpClient(SetupCommands, PlayCommands, ClockCommands, ScoreCommands, SgfCommands, InfoCommands, GoguiCommands):
+class GtpClient(
+    SetupCommands, PlayCommands, ClockCommands, ScoreCommands, AnalyzeCommands, SgfCommands, InfoCommands,
+    GoguiCommands,
+):
     """Answers GTP commands; the engine behind it is loaded when it is first needed or when nothing else is to do."""
 
     def __init__(
@@ -65,19 +73,30 @@ class GtpClient(SetupCommands, PlayCommands, ClockCommands, ScoreCommands, SgfCo
         self.quitting = False
         self._loader = EngineLoader(lambda: load(options))
         self._write = write
-        self._methods = self._collect_methods()
+        self._methods = self._collect_methods(METHOD_PREFIX)
+        self._unlisted = self._collect_methods(UNLISTED_PREFIX)
+        self._command = Command("", "")
+        self._reply_is_open = False
 
     @property
     def engine(self) -> "Engine":
         """The engine, loaded now if it is not yet."""
         return self._loader.get()
 
-    def _collect_methods(self) -> dict[str, CommandMethod]:
-        """Return all commands in order of definition, those of this class first."""
+    def _collect_methods(self, prefix: str) -> dict[str, CommandMethod]:
+        """Return all commands whose methods have this prefix in order of definition, those of this class first."""
         return {
-            name.removeprefix(METHOD_PREFIX).replace("__", "-"): getattr(self, name)
-            for cls in type(self).__mro__ for name in vars(cls) if name.startswith(METHOD_PREFIX)
+            name.removeprefix(prefix).replace("__", "-"): getattr(self, name)
+            for cls in type(self).__mro__ for name in vars(cls) if name.startswith(prefix)
         }
+
+    def _find_method(self, name: str) -> CommandMethod | None:
+        """Return what carries out a command, None if there is no such command."""
+        for word in (name, name.lower()):
+            method = self._methods.get(word) or self._unlisted.get(word)
+            if method is not None:
+                return method
+        return None
 
     def cmd_protocol_version(self, _: Command) -> str:
         """Answer the version of the protocol."""
@@ -120,6 +139,24 @@ class GtpClient(SetupCommands, PlayCommands, ClockCommands, ScoreCommands, SgfCo
         return (ended_at is not None and not self.reader.has_more()
                 and time.monotonic() - max(ended_at, self.line.arrived) > SEARCH_AFTER_END)
 
+    def is_next_line_here(self) -> bool:
+        """Tell whether a line came in after the one that is being carried out, or no further one can come."""
+        return self.reader is None or self.reader.ended_at is not None or self.reader.has_more()
+
+    def wait_for_next_line(self) -> None:
+        """Return as soon as is_next_line_here()."""
+        while not self.is_next_line_here():
+            time.sleep(LINE_POLL)
+
+    def open_reply(self) -> None:
+        """Write the beginning of a successful reply now; what the command returns ends it."""
+        self._reply_is_open = True
+        self._write(format_success(self._command.id)[:-1])
+
+    def write_line(self, text: str) -> None:
+        """Write a line of the reply that was opened, at once."""
+        self._write(f"{text}\n")
+
     def execute(self, line: InputLine) -> str | None:
         """Carry out a line and return the reply, None for a line without a command; raises LoadError."""
         command = parse_line(line.text)
@@ -128,11 +165,13 @@ class GtpClient(SetupCommands, PlayCommands, ClockCommands, ScoreCommands, SgfCo
         self.line = line
         if line.overlong:
             return format_failure(command.id, "line too long")
-        method = self._methods.get(command.name) or self._methods.get(command.name.lower())
+        method = self._find_method(command.name)
         if method is None:
             return format_failure(command.id, "unknown command")
+        self._command, self._reply_is_open = command, False
         try:
-            return format_success(command.id, method(command))
+            text = method(command)
+            return format_end(text) if self._reply_is_open else format_success(command.id, text)
         except GtpError as error:
             return format_failure(command.id, str(error))
         except LoadError:
@@ -140,6 +179,8 @@ class GtpClient(SetupCommands, PlayCommands, ClockCommands, ScoreCommands, SgfCo
         except Exception as error:
             text = f"internal error: {type(error).__name__}: {error}"
             print_err(f"Error in {command.name}:", " ".join(text.split()))
+            if self._reply_is_open:
+                return format_end("")
             return format_failure(command.id, text)
 
     def run(self, reader: LineReader) -> int:

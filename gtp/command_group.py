@@ -36,6 +36,26 @@ class CommandGroup:
         """Tell whether the running command is to come to an end, interrupted or not."""
         raise NotImplementedError
 
+    def is_next_line_here(self) -> bool:
+        """Tell whether a line came in after the one that is being carried out, or no further one can come."""
+        raise NotImplementedError
+
+    def wait_for_next_line(self) -> None:
+        """Return as soon as is_next_line_here()."""
+        raise NotImplementedError
+
+    def open_reply(self) -> None:
+        """Write the beginning of a successful reply now; what the command returns ends it."""
+        raise NotImplementedError
+
+    def write_line(self, text: str) -> None:
+        """Write a line of the reply that was opened, at once."""
+        raise NotImplementedError
+
+    def format_move(self, pos: int) -> str:
+        """Return a point, `pass` or `resign` as text."""
+        return self.engine.board.coordinate.convert_to_gtp_format(pos)
+
     def get_pos(self, command: Command, index: int, message: str = "invalid coordinate") -> int:
         """Return the pos that an argument names (also PASS and RESIGN); raises GtpError."""
         text = get_argument(command, index, message)

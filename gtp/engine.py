@@ -12,26 +12,19 @@ from board.go_board import GoBoard
 from board.handicap import get_fixed_handicap, get_free_handicap
 from board.stone import Stone
 from common.print_console import print_err
-from gtp.diagnostics import format_speed, report_raw_value, report_search
-from gtp.move_choice import ResignPolicy, final_lead, first_playable, follows_pass
+from gtp.choosing import NO_WATCH, Choice, MoveChooser, StopFunction, Watch, never, run_search
+from gtp.diagnostics import format_speed
+from gtp.move_choice import ResignPolicy, final_lead, first_playable
 from gtp.options import EngineOptions
 from mcts.analysis import SearchResult
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit, SearchParams
 from mcts.time_manager import StartOptions, TimeManager
 from mcts.tree import Evaluator, MCTSTree
-from nn.policy_player import RawEvaluation, evaluate, generate_move_from_policy
+from nn.policy_player import RawEvaluation, evaluate
 
 WARM_UP_VISITS = 16
 REGRESSION_SEED = 0
-
-StopFunction = Callable[[], bool]
-
-
-def never() -> bool:
-    """Tell a search to go on."""
-    return False
-
 
 @dataclass(frozen=True)
 class EvaluatorSource:
@@ -44,15 +37,6 @@ class EvaluatorSource:
 
     load: Callable[[int | None], Evaluator]
     any_size: bool = False
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A move with the win rate that the side to move had before it, and the visits that it cost."""
-
-    pos: int
-    winrate: float
-    visits: int = 0
 
 
 class Engine:
@@ -89,7 +73,7 @@ class Engine:
         color = board.get_to_move()
         tree = self._new_tree(board.board_size)
         for visits in (WARM_UP_VISITS, 2 * WARM_UP_VISITS):
-            result = self._search(tree, board, color, SearchLimit(visits, strict=True), never)
+            result = run_search(self.options, self.time, tree, board, color, SearchLimit(visits, strict=True))
             board.put_stone(result.pos, color)
             color = Stone.get_opponent_color(color)
         if result.seconds > 0:
@@ -173,18 +157,16 @@ class Engine:
 
     # --- choosing a move ----------------------------------------------------------------------------------------
 
-    def genmove(self, color: Stone, asked_at: float, should_stop: StopFunction = never) -> int:
+    def genmove(self, color: Stone, asked_at: float, watch: Watch = NO_WATCH) -> int:
         """Choose a move, play it (unless it is RESIGN) and charge the clock with the time since `asked_at`.
 
         A move that was asked for before the last one was made (commands in a row) starts when that was made.
         """
         asked_at = max(asked_at, self._last_move_at)
-        limit = self.time.limit(color, self.board.board_size, self.board.moves, time.monotonic() - asked_at)
-        choice = self._choose(self.tree, self._random, color, limit, should_stop)
-        pos = choice.pos
-        if pos != PASS and self.resign.decide(self.board, color, choice.winrate):
-            pos = RESIGN
-        if pos != RESIGN:
+        choice, limit = self._think(color, asked_at, watch)
+        resigns = choice.pos != PASS and self.resign.decide(self.board, color, choice.winrate)
+        pos = RESIGN if resigns else choice.pos
+        if not resigns:
             self.board.put_stone(pos, color)
         self._last_move_at = time.monotonic()
         elapsed = self._last_move_at - asked_at
@@ -192,51 +174,35 @@ class Engine:
         print_err(format_speed(elapsed, choice.visits))
         return pos
 
+    def find_move(self, color: Stone, asked_at: float, watch: Watch = NO_WATCH) -> int:
+        """Return the move that genmove would play now, without playing it or charging the clock."""
+        choice, _ = self._think(color, max(asked_at, self._last_move_at), watch)
+        if choice.pos != PASS and self.resign.would_resign(self.board, color, choice.winrate):
+            return RESIGN
+        return choice.pos
+
+    def _think(self, color: Stone, asked_at: float, watch: Watch) -> tuple[Choice, SearchLimit]:
+        """Return what to play and the limit that the clock gave."""
+        limit = self.time.limit(color, self.board.board_size, self.board.moves, time.monotonic() - asked_at)
+        chooser = self._new_chooser(color)
+        choice = chooser.choose(self.tree, self._random, limit, watch)
+        self._has_searched = self._has_searched or chooser.has_searched
+        return choice, limit
+
     def suggest(self, color: Stone, should_stop: StopFunction = never) -> int:
         """Return the move for the position, always the same one; nothing changes."""
-        start = StartOptions(self.options.visits, self.options.strict_visits)
+        limit = StartOptions(self.options.visits, self.options.strict_visits).limit()
         tree = self._new_tree(self.board.board_size)
-        return self._choose(tree, random.Random(REGRESSION_SEED), color, start.limit(), should_stop).pos
+        return self._new_chooser(color).choose(tree, random.Random(REGRESSION_SEED), limit, Watch(should_stop)).pos
 
-    def _choose(
-        self, tree: MCTSTree, rng: random.Random, color: Stone, limit: SearchLimit, should_stop: StopFunction
-    ) -> Choice:
-        """Return a move by policy, sequential halving or PUCT.
+    def analyze(self, color: Stone, watch: Watch) -> SearchResult:
+        """Search until the watch says stop or the tree is full; return what was found, genmove's move first."""
+        self._has_searched = True
+        return self._new_chooser(color).analyze(self.tree, watch)
 
-        It is a pass when that wins the game at once, and not where passing loses and another useful move exists.
-        """
-        all_alive = self.options.cgos_mode
-        if follows_pass(self.board) and final_lead(self.board, color, all_alive) > 0:
-            return Choice(PASS, 1.0)
-        if self.options.policy_move:
-            return self._draw_from_policy(rng, color)
-        result = self._search(tree, self.board, color, limit, should_stop)
-        self._has_searched = self._has_searched or tree is self.tree
-        report_search(self.board, result)
-        pos: int | None = result.pos
-        if pos != PASS or final_lead(self.board, color, all_alive) < 0:
-            ranked = [move.pos for move in result.candidates if move.visits > 0 or move.pos == result.pos]
-            rest = [move.pos for move in result.candidates]
-            pos = first_playable(self.board, color, [result.pos, *ranked, *rest])
-        return Choice(PASS if pos is None else pos, result.winrate, result.visits)
-
-    def _search(
-        self, tree: MCTSTree, board: GoBoard, color: Stone, limit: SearchLimit, should_stop: StopFunction
-    ) -> SearchResult:
-        """Search with the method of the options."""
-        if self.options.sequential_halving:
-            planned = self.time.plan_visits(limit)
-            return tree.search_with_sequential_halving(board, color, planned, should_stop=should_stop)
-        return tree.search(board, color, limit, should_stop=should_stop)
-
-    def _draw_from_policy(self, rng: random.Random, color: Stone) -> Choice:
-        """Return a move drawn from the raw policy; a pass only where the game would not be lost by it."""
-        raw = self.evaluate(color)
-        report_raw_value(raw.winrate)
-        pos = generate_move_from_policy(raw.policy, self.board, color, rng)
-        if pos == PASS and final_lead(self.board, color, self.options.cgos_mode) < 0:
-            pos = generate_move_from_policy(raw.policy, self.board, color, rng, may_pass=False)
-        return Choice(pos, raw.winrate, 1)
+    def _new_chooser(self, color: Stone) -> MoveChooser:
+        """Return the chooser for the present position."""
+        return MoveChooser(self.options, self.time, self.board, color)
 
     # --- questions ----------------------------------------------------------------------------------------------
 

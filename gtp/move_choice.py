@@ -1,5 +1,7 @@
 """Decisions that are not the search's: when to resign and when a pass wins."""
 
+from functools import cached_property
+
 from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
@@ -21,12 +23,15 @@ class ResignPolicy:
 
     def decide(self, board: GoBoard, color: Stone, winrate: float) -> bool:
         """Take in the win rate that `color` sees before its move; tell whether it resigns."""
-        if not winrate < self.threshold:
-            self._bad_moves[color] = 0
-            return False
-        self._bad_moves[color] = self._bad_moves.get(color, 0) + 1
+        resigns = self.would_resign(board, color, winrate)
+        self._bad_moves[color] = self._bad_moves.get(color, 0) + 1 if winrate < self.threshold else 0
+        return resigns
+
+    def would_resign(self, board: GoBoard, color: Stone, winrate: float) -> bool:
+        """Tell whether `color` resigns if this is the win rate before its next move; remember nothing."""
         min_move = board.board_size ** 2 // 4 if self.min_move is None else self.min_move
-        return self._bad_moves[color] >= self.streak and board.moves >= min_move
+        bad_moves = self._bad_moves.get(color, 0) + 1
+        return winrate < self.threshold and bad_moves >= self.streak and board.moves >= min_move
 
 
 def follows_pass(board: GoBoard) -> bool:
@@ -41,6 +46,37 @@ def final_lead(board: GoBoard, color: Stone, all_alive: bool) -> float:
     """
     score = board.final_score([] if all_alive else board.get_dead_stones())
     return score if color == Stone.BLACK else -score
+
+
+class PassRule:
+    """When to pass in one position."""
+
+    def __init__(self, board: GoBoard, color: Stone, all_alive: bool, may_pass: bool = True, cleanup: bool = False,
+                 ) -> None:
+        """Judge passing by `color`; in `cleanup` all stones count, and dead ones must be captured before a pass."""
+        self._board, self._color = board, color
+        self._all_alive = all_alive or cleanup
+        self._may_pass, self._cleanup = may_pass, cleanup
+
+    @cached_property
+    def lead(self) -> float:
+        """By how much the side to move leads if the game ends here."""
+        return final_lead(self._board, self._color, self._all_alive)
+
+    @cached_property
+    def _must_capture(self) -> bool:
+        """Whether dead stones of the opponent are still to be captured."""
+        return self._cleanup and any(self._board.board[pos] != self._color for pos in self._board.get_dead_stones())
+
+    @property
+    def wins_now(self) -> bool:
+        """Whether a pass ends the game with a win."""
+        return self._may_pass and follows_pass(self._board) and self.lead > 0 and not self._must_capture
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether another move is better than a pass, if there is a useful one."""
+        return self.lead < 0 or self._must_capture
 
 
 def first_playable(board: GoBoard, color: Stone, moves: list[int]) -> int | None:

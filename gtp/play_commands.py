@@ -24,13 +24,13 @@ class PlayCommands(CommandGroup):
 
     def cmd_genmove(self, command: Command) -> str:
         """Think, play and answer a move (or `resign`, which leaves the board as it is)."""
-        pos = self.engine.genmove(get_color(command), self.line.arrived, self.should_stop)
-        return self.engine.board.coordinate.convert_to_gtp_format(pos)
+        from gtp.choosing import Watch
+        watch = Watch(self.should_stop)
+        return self.format_move(self.engine.genmove(get_color(command), self.line.arrived, watch))
 
     def cmd_reg_genmove(self, command: Command) -> str:
         """Answer the move that would be played, always the same one, and change nothing."""
-        pos = self.engine.suggest(get_color(command), self.is_interrupted)
-        return self.engine.board.coordinate.convert_to_gtp_format(pos)
+        return self.format_move(self.engine.suggest(get_color(command), self.is_interrupted))
 
     def cmd_undo(self, _: Command) -> str:
         """Take back the last move; handicap stones stay."""

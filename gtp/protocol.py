@@ -68,6 +68,12 @@ def format_success(command_id: str, text: str = "") -> str:
     return format_reply("=", command_id, text)
 
 
+def format_end(text: str) -> str:
+    """Return the last line, if any, of a reply whose first lines were written before, and the blank line."""
+    text = clean_text(text)
+    return f"{text}\n\n" if text else "\n"
+
+
 def format_failure(command_id: str, message: str) -> str:
     """Return the reply to a command that failed; the message is made one line."""
     return format_reply("?", command_id, " ".join(message.split()))

@@ -1,7 +1,7 @@
 """What a search found, as plain data."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 # Width of the confidence bound in standard errors (95 % one-sided for a normal mean).
 LCB_WIDTH = 1.645
@@ -21,6 +21,7 @@ class CandidateMove:
     order: int
     raw_value: float | None = None  # the network's value after the move, None if it was not evaluated
     pv: list[int] = field(default_factory=list)  # the move and the replies expected after it
+    pv_visits: list[int] = field(default_factory=list)  # visits of each move of the pv
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,26 @@ class SearchResult:
     raw_value: float  # the network's win rate of the root
     candidates: list[CandidateMove]  # by order
     tree_is_full: bool = False
+
+    @property
+    def mean_winrate(self) -> float:
+        """Win rate over all visits, the network's where there is none."""
+        visits = sum(move.visits for move in self.candidates)
+        return sum(move.visits * move.winrate for move in self.candidates) / visits if visits else self.raw_value
+
+    def with_first(self, pos: int) -> "SearchResult":
+        """Return the same result with the candidate `pos` as the move to play, and so of order 0."""
+        ranked = sorted(self.candidates, key=lambda move: (move.pos != pos, move.order))
+        moves = [replace(move, order=order) for order, move in enumerate(ranked)]
+        winrate = moves[0].winrate if moves[0].visits else self.raw_value
+        return replace(self, pos=pos, winrate=winrate, candidates=moves)
+
+
+def single_move(pos: int, winrate: float, prior: float) -> SearchResult:
+    """Return the result of a decision without a search."""
+    move = CandidateMove(pos, 1, winrate, prior, lower_confidence_bound(1, winrate, winrate * winrate), 0, winrate,
+                         [pos], [1])
+    return SearchResult(pos, 1, 1, 0.0, winrate, winrate, [move])
 
 
 def lower_confidence_bound(visits: int, value_sum: float, square_sum: float) -> float:

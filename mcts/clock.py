@@ -1,4 +1,4 @@
-"""One player's clock: main time, then Canadian or Japanese (byo-yomi) overtime."""
+"""One player's clock: main time, then Canadian or Japanese (byo-yomi) overtime; or Fischer's added seconds."""
 
 import math
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ class Overtime(Enum):
     NONE = "absolute"
     CANADIAN = "canadian"
     BYOYOMI = "byoyomi"
+    FISCHER = "fischer"  # each move adds `period` seconds to the clock; there is no overtime
 
 
 @dataclass(frozen=True)
@@ -23,21 +24,30 @@ class TimeSettings:
     Attributes:
         main: main time, seconds.
         overtime: kind of overtime.
-        period: length of an overtime period, seconds.
+        period: length of an overtime period, or what a move adds (Fischer), seconds.
         count: stones to play in each period (Canadian) or number of periods (byo-yomi).
+        main_cap: the most that can stand on a clock (Fischer), seconds.
+        move_cap: the most that one move may take, seconds.
     """
 
     main: float
     overtime: Overtime = Overtime.NONE
     period: float = 0.0
     count: int = 0
+    main_cap: float = math.inf
+    move_cap: float = math.inf
+
+    @property
+    def has_periods(self) -> bool:
+        """Tell whether overtime periods follow main time."""
+        return self.overtime in (Overtime.CANADIAN, Overtime.BYOYOMI)
 
     @property
     def per_move(self) -> float:
         """Seconds of overtime that one more move brings."""
         if self.overtime is Overtime.CANADIAN:
             return self.period / self.count
-        return self.period if self.overtime is Overtime.BYOYOMI else 0.0
+        return self.period if self.overtime in (Overtime.BYOYOMI, Overtime.FISCHER) else 0.0
 
 
 class Clock:
@@ -58,7 +68,7 @@ class Clock:
 
     def in_overtime(self) -> bool:
         """Tell whether main time is used up and overtime runs."""
-        return self.main_left <= 0 and self.settings.overtime is not Overtime.NONE
+        return self.main_left <= 0 and self.settings.has_periods
 
     def report(self, seconds: float, count: int) -> None:
         """Take over the time a controller tells (GTP `time_left`).
@@ -69,7 +79,7 @@ class Clock:
         self.reported = True
         seconds = max(seconds, 0.0)
         settings = self.settings
-        main = settings.overtime is Overtime.NONE or seconds > settings.period + PERIOD_TOLERANCE
+        main = not settings.has_periods or seconds > settings.period + PERIOD_TOLERANCE
         if main or (count == 0 and seconds > 0):
             self.main_left = seconds
             self.count_left, self.period_left = settings.count, settings.period
@@ -84,7 +94,9 @@ class Clock:
         overtime_now = self.in_overtime()
         if not overtime_now:
             self.main_left -= seconds
-            if self.main_left > 0 or self.settings.overtime is Overtime.NONE:
+            if self.settings.overtime is Overtime.FISCHER:
+                self.main_left = min(self.main_left + self.settings.period, self.settings.main_cap)
+            if self.main_left > 0 or not self.settings.has_periods:
                 return
             seconds, self.main_left = -self.main_left, 0.0
         if self.settings.overtime is Overtime.CANADIAN:

@@ -101,13 +101,17 @@ class MCTSNode:
 
     def principal_variation(self, i: int) -> list[int]:
         """Return candidate `i` and the most visited replies after it."""
-        pv = [int(self.action[i])]
+        return [pos for pos, _ in self.visited_line(i)]
+
+    def visited_line(self, i: int) -> list[tuple[int, int]]:
+        """Return the moves of the principal variation of candidate `i` with their visits."""
+        line = [(int(self.action[i]), int(self.children_visits[i]))]
         node = self.child(i)
-        while node is not None and len(pv) < MAX_PV_LENGTH and node.is_visited():
+        while node is not None and len(line) < MAX_PV_LENGTH and node.is_visited():
             best = node.most_visited()
-            pv.append(int(node.action[best]))
+            line.append((int(node.action[best]), int(node.children_visits[best])))
             node = node.child(best)
-        return pv
+        return line
 
     def is_visited(self) -> bool:
         """Return whether a candidate has been visited."""
@@ -117,9 +121,10 @@ class MCTSNode:
         """Return what is known about candidate `i`."""
         visits, value_sum = int(self.children_visits[i]), float(self.children_value_sum[i])
         square_sum = float(self._tree.edge_square_sum[self._edges][i])
-        child = self.child(i)
+        child, line = self.child(i), self.visited_line(i)
         return CandidateMove(
             pos=int(self.action[i]), visits=visits, winrate=value_sum / visits if visits else 0.0,
             prior=float(self.children_policy[i]), lcb=lower_confidence_bound(visits, value_sum, square_sum),
-            order=order, raw_value=None if child is None else 1.0 - child.raw_value, pv=self.principal_variation(i),
+            order=order, raw_value=None if child is None else 1.0 - child.raw_value,
+            pv=[pos for pos, _ in line], pv_visits=[count for _, count in line],
         )

@@ -28,14 +28,16 @@ DRAW = 0.5
 def expand(tree, node, state, history, batch, index):
     """Give the newest node its candidate moves and write its planes as entry `index` of the batch.
 
-    Candidates are the legal moves (superko included) that fill no own complete eye, and PASS, last.
-    Modifies tree and batch.
+    Candidates are the legal moves (superko included) that fill no own complete eye, and PASS, last. Moves that
+    batch.banned forbids at this depth are left out; PASS stays when nothing else does. Modifies tree and batch.
     """
-    color = state.info[TO_MOVE]
+    color, depth = state.info[TO_MOVE], batch.length[index]
     count = list_legal_moves(state, history, color, True, False, batch.moves)
     for i in range(count):
-        add_edge(tree, node, batch.moves[i])
-    add_edge(tree, node, PASS)
+        if depth >= batch.banned[color, batch.moves[i]]:
+            add_edge(tree, node, batch.moves[i])
+    if depth >= batch.banned[color, PASS] or tree.node_edges[node] == 0:
+        add_edge(tree, node, PASS)
     encode_planes(state, color, batch.planes[index])
     batch.leaf[index] = node
 
@@ -178,7 +180,7 @@ def absorb(tree, batch, waiting, logits, values, policy_index):
 def start_tree(tree, state, history, batch):
     """Make `state` the root of the empty tree, to be evaluated as entry 0 of the batch. Modifies tree and batch."""
     tree.counters[:] = 0
-    expand(tree, add_node(tree), state, history, batch, 0)
     batch.length[0] = 0
+    expand(tree, add_node(tree), state, history, batch, 0)
 
 

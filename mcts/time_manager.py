@@ -141,21 +141,28 @@ class TimeManager:
         asked = self.start.limit()
         if self.mode is not TimeControl.TIME_CONTROL:
             return asked
-        seconds = self._allot(self.clocks[color], board_size, moves, spent)
+        clock = self.clocks[color]
+        seconds = min(self._allot(clock, board_size, moves, spent), clock.settings.move_cap - spent - self._margin(clock))
         if seconds < MIN_SEARCH_TIME:
             return SearchLimit(NO_SEARCH_VISITS, MIN_SEARCH_TIME)
         if not self.start.is_asked_for() or self.start.mode is TimeControl.TIME_CONTROL:
             return SearchLimit(UNLIMITED_VISITS, seconds)
         return SearchLimit(asked.visits, min(seconds, asked.seconds), asked.strict)
 
+    def _margin(self, clock: Clock) -> float:
+        """Return the seconds to leave unused at the end of a period, an added time, or a capped move."""
+        return self.lag + max(self._worst_cost, min(PERIOD_MARGIN * clock.settings.period, MAX_COST))
+
     def _allot(self, clock: Clock, board_size: int, moves: int, spent: float) -> float:
         """Return the seconds to search now; less than MIN_SEARCH_TIME when the time is nearly gone."""
-        settings = clock.settings
-        margin = self.lag + max(self._worst_cost, min(PERIOD_MARGIN * settings.period, MAX_COST))
+        settings, margin = clock.settings, self._margin(clock)
         if clock.in_overtime():
             stones = max(clock.count_left, 1) if settings.overtime is Overtime.CANADIAN else 1
             return (clock.period_left - spent - margin - (stones - 1) * self._cost) / stones
         coming = coming_moves(board_size, moves)
+        if settings.overtime is Overtime.FISCHER:
+            share = clock.main_left / coming + settings.per_move
+            return min(share, clock.main_left) - spent - margin
         if settings.overtime is not Overtime.NONE:
             share = min(clock.main_left / coming, clock.main_left) + settings.per_move
             return share - spent - margin

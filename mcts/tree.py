@@ -19,6 +19,7 @@ from mcts.analysis import SearchResult
 from mcts.gumbel import completed_value, considered_visits, improved_policy, max_visits, mixed_value
 from mcts.node import MCTSNode
 from mcts.params import SearchLimit, SearchParams
+from mcts.restriction import Restriction
 from mcts.search import GUMBEL, PUCB, absorb, descend, set_evaluation, start_tree
 from mcts.tree_state import (
     EDGE_BYTES,
@@ -78,6 +79,7 @@ class MCTSTree:
         self._komi = 0.0
         self._is_empty = True
         self._built_by = PUCB
+        self._restriction: Restriction | None = None
         self.tree_is_full = False
 
     # --- the tree -----------------------------------------------------------------------------------------------
@@ -135,11 +137,20 @@ class MCTSTree:
             node, mover = child, 3 - mover
         return node.index if mover == color and self._tree.node_kind[node.index] == EXPANDED else None
 
+    def _restrict(self, restriction: Restriction | None) -> bool:
+        """Leave moves out of the coming search; return whether the same ones were left out of the present tree."""
+        unchanged = restriction == self._restriction
+        self._restriction = restriction
+        self._batch.banned[:] = 0 if restriction is None else restriction.plies
+        return unchanged
+
     def _set_root(self, board: GoBoard, color: Stone, reuse: bool) -> None:
         """Make the position on `board`, `color` to move, the root; keep what is known about it if `reuse`."""
         if board.board_size != self.board_size:
             raise ValueError(f"a tree of size {self.board_size} cannot search a board of size {board.board_size}")
         known = self._find_descendant(board, color) if reuse else None
+        if self._restriction is not None and known != ROOT:  # its plies are counted from the root
+            known = None
         self._root_history = new_history(int(board.history.length[0]))
         copy_history(self._root_history, board.history)
         copy_state(self._root_state, board.state)
@@ -187,13 +198,15 @@ class MCTSTree:
 
     def search(self, board: GoBoard, color: Stone, limit: SearchLimit,
                on_report: Callable[["MCTSTree"], None] | None = None,
-               should_stop: Callable[[], bool] | None = None) -> SearchResult:
+               should_stop: Callable[[], bool] | None = None, restriction: Restriction | None = None) -> SearchResult:
         """Search with PUCT and return the best move; visits kept from the last search count towards the limit.
 
-        `on_report` is called after every batch, and `should_stop` asked.
+        `on_report` is called after every batch, and `should_stop` asked. Moves that `restriction` bans are no
+        candidates.
         """
         progress = Progress(limit)
-        self._set_root(board, color, reuse=self._built_by == PUCB)
+        unchanged = self._restrict(restriction)
+        self._set_root(board, color, reuse=unchanged and self._built_by == PUCB)
         self._built_by = PUCB
         while self.root.node_visits < limit.visits and not progress.out_of_time:
             if should_stop is not None and should_stop():
@@ -211,12 +224,14 @@ class MCTSTree:
 
     def search_with_sequential_halving(self, board: GoBoard, color: Stone, limit: SearchLimit,
                                        rng: np.random.Generator | None = None,
-                                       should_stop: Callable[[], bool] | None = None) -> SearchResult:
+                                       should_stop: Callable[[], bool] | None = None,
+                                       restriction: Restriction | None = None) -> SearchResult:
         """Search with SHOT and return the move of Gumbel AlphaZero; without noise if `rng` is None.
 
         Always starts from a new tree, so that the visits follow the schedule exactly.
         """
         progress = Progress(limit)
+        self._restrict(restriction)
         self._set_root(board, color, reuse=False)
         self._built_by = GUMBEL
         count = self.root.num_children

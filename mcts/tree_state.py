@@ -53,6 +53,7 @@ class Batch(NamedTuple):
     moves: np.ndarray  # int32 [S*S]: candidate moves of one node
     owner: np.ndarray  # int8 [C]
     queue: np.ndarray  # int16 [C]
+    banned: np.ndarray  # int16 [3, C]: by color and pos, plies below the root in which the move is no candidate
 
 
 NODE_ARRAYS = tuple(name for name in Tree._fields if name.startswith("node_"))
@@ -88,7 +89,7 @@ def new_batch(board_size: int, batch_size: int, planes: int = 6) -> Batch:
         np.zeros((batch_size, planes, board_size, board_size), dtype=np.float32),
         np.zeros(batch_size, dtype=np.int32), np.zeros((batch_size, MAX_DEPTH), dtype=np.int32),
         np.zeros(batch_size, dtype=np.int32), np.zeros(board_size * board_size, dtype=np.int32),
-        np.zeros(cells, dtype=np.int8), np.zeros(cells, dtype=np.int16),
+        np.zeros(cells, dtype=np.int8), np.zeros(cells, dtype=np.int16), np.zeros((3, cells), dtype=np.int16),
     )
 
 

@@ -53,7 +53,9 @@ class Controller:
 
     def raw(self, line: str) -> str | None:
         """Return the reply to a line with its framing."""
-        return self.client.execute(InputLine(line, arrived=time.monotonic()))
+        begin = len(self.replies)
+        end = self.client.execute(InputLine(line, arrived=time.monotonic()))
+        return None if end is None else "".join([*self.replies[begin:], end])
 
     def ask(self, line: str) -> str:
         """Return the text of the reply; raises AssertionError for a failure."""

@@ -55,7 +55,6 @@ def test_every_listed_command_answers_with_one_frame_whatever_its_arguments(gtp:
 
 @pytest.mark.parametrize("line, message", [
     ("foo", "unknown command"),
-    ("lz-analyze x", "unknown command"),
     ("boardsize", "boardsize not an integer"),
     ("boardsize nine", "boardsize not an integer"),
     ("boardsize 9.0", "boardsize not an integer"),

@@ -1,0 +1,44 @@
+"""Which moves a search may not consider, and for how many plies."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from board.constant import PASS
+from board.geometry import get_geometry
+from board.stone import Stone
+
+
+class Restriction:
+    """Moves of either color that are no candidates near the root; the ply of the first move is 0.
+
+    Attributes:
+        plies: int16 [3, C]: color and pos to the first ply in which the move may be considered.
+    """
+
+    def __init__(self, board_size: int) -> None:
+        """Allow everything on a board of this size."""
+        points = get_geometry(board_size).points
+        self._moves = [*(int(pos) for pos in points), PASS]
+        self.plies = np.zeros((3, (board_size + 2) ** 2), dtype=np.int16)
+
+    def avoid(self, color: Stone, moves: Iterable[int], depth: int) -> None:
+        """Ban moves of a color in the first `depth` plies."""
+        depth = min(depth, int(np.iinfo(np.int16).max))
+        for pos in moves:
+            self.plies[color, pos] = max(depth, int(self.plies[color, pos]))
+
+    def allow(self, color: Stone, moves: Iterable[int], depth: int) -> None:
+        """Ban all other moves of a color in the first `depth` plies."""
+        allowed = set(moves)
+        self.avoid(color, [pos for pos in self._moves if pos not in allowed], depth)
+
+    def bans(self, color: Stone, pos: int) -> bool:
+        """Tell whether a move is banned in the position that is searched."""
+        return bool(self.plies[color, pos] > 0)
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether the same moves are banned."""
+        return isinstance(other, Restriction) and np.array_equal(self.plies, other.plies)
+
+    __hash__ = None  # type: ignore[assignment]

@@ -1,0 +1,134 @@
+"""Ownership and score lead of the lines that a search found, by random games from the ends of the lines.
+
+The network has no head for either. A search knows what it expects (its principal variations), and random games that
+fill no eyes tell how such a position is divided when nobody plays well any more: big territories and captured strings
+come out right, life and death that needs exact play tends towards 0. The lead is that of area, komi included.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from board import rules
+from board.geometry import get_geometry
+from board.go_board import GoBoard
+from board.score import playout_ownership
+from board.state import SIZE, copy_state, new_state
+from board.stone import Stone
+from mcts.analysis import CandidateMove
+
+# Random games come in pairs, in which the players take turns to begin.
+PAIR = 2
+# Pairs for a line seen for the first time, further ones with each report, and the most for one line.
+FIRST_PAIRS = 2
+MORE_PAIRS = 2
+MAX_PAIRS = 64
+# The candidates that are refined in each report; the visits concentrate on them.
+REFINED = 6
+
+
+@dataclass
+class LineEstimate:
+    """What the random games after one line say, for Black.
+
+    Attributes:
+        ownership: float64 [S*S], sum over the pairs, each from -1 (White's) to +1 (Black's), row by row from the top.
+        leads: lead of each pair, komi included.
+    """
+
+    ownership: np.ndarray
+    leads: list[float]
+
+    @property
+    def mean_ownership(self) -> np.ndarray:
+        """Ownership of each point, float64 [S*S]."""
+        return self.ownership / len(self.leads)
+
+    @property
+    def lead(self) -> float:
+        """Mean lead."""
+        return sum(self.leads) / len(self.leads)
+
+    @property
+    def stdev(self) -> float:
+        """Standard deviation of the lead after a single random game."""
+        if len(self.leads) < 2:
+            return 0.0
+        mean = self.lead
+        variance = sum((lead - mean) ** 2 for lead in self.leads) / (len(self.leads) - 1)
+        return math.sqrt(PAIR * variance)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Ownership, float64 [S*S], lead and its standard deviation, for the side that asked."""
+
+    ownership: np.ndarray
+    lead: float
+    stdev: float
+
+    @property
+    def ownership_stdev(self) -> np.ndarray:
+        """Standard deviation of each point's owner (-1 or 1) after a single random game, float64 [S*S]."""
+        return np.sqrt(np.maximum(0.0, 1.0 - self.ownership**2))
+
+
+class ScoreEstimator:
+    """Estimates for the lines of one position; what was counted for a line is kept as long as it is reported."""
+
+    def __init__(self, board: GoBoard, color: Stone, seed: int = 0) -> None:
+        """Estimate lines that start on `board` with a move of `color`, for `color`."""
+        self._state = new_state(board.board_size)
+        copy_state(self._state, board.state)
+        self._color, self._komi = color, board.get_komi()
+        self._sign = 1.0 if color == Stone.BLACK else -1.0
+        self._points = get_geometry(board.board_size).points
+        self._rng = np.random.Generator(np.random.PCG64(seed))
+        self._lines: dict[tuple[int, ...], LineEstimate] = {}
+
+    def estimate_moves(self, moves: Sequence[CandidateMove]) -> list[Estimate]:
+        """Return an estimate for the line of each move, in order; the first ones are counted more closely."""
+        known, self._lines = self._lines, {}
+        for rank, move in enumerate(moves):
+            line = tuple(move.pv)
+            pairs = 0 if line in known else FIRST_PAIRS
+            if rank < REFINED and line in known and len(known[line].leads) < MAX_PAIRS:
+                pairs = MORE_PAIRS
+            self._lines[line] = known.get(line) or LineEstimate(np.zeros(len(self._points)), [])
+            self._count(line, pairs)
+        return [self._signed(self._lines[tuple(move.pv)]) for move in moves]
+
+    def estimate_position(self, pairs: int = MAX_PAIRS) -> Estimate:
+        """Return an estimate for the position itself."""
+        line = self._lines.setdefault((), LineEstimate(np.zeros(len(self._points)), []))
+        self._count((), pairs)
+        return self._signed(line)
+
+    def _count(self, line: tuple[int, ...], pairs: int) -> None:
+        """Play so many more pairs of random games after a line."""
+        state, color = new_state(int(self._state.info[SIZE])), int(self._color)
+        copy_state(state, self._state)
+        for pos in line:
+            rules.play(state, pos, color)
+            color = 3 - color
+        estimate = self._lines[line]
+        for _ in range(pairs):
+            ownership = playout_ownership(state, PAIR, self._rng)[self._points]
+            estimate.ownership += ownership
+            estimate.leads.append(float(ownership.sum()) - self._komi)
+
+    def _signed(self, line: LineEstimate) -> Estimate:
+        """Return an estimate for the side that asked."""
+        return Estimate(self._sign * line.mean_ownership, self._sign * line.lead, line.stdev)
+
+
+def mean_estimate(moves: Sequence[CandidateMove], estimates: Sequence[Estimate]) -> Estimate:
+    """Return the mean of the estimates of the moves of a position, weighted by visits."""
+    weights = np.array([float(move.visits) for move in moves])
+    weights = weights / weights.sum() if weights.sum() > 0 else np.full(len(moves), 1.0 / len(moves))
+    lead = sum(weight * one.lead for weight, one in zip(weights, estimates, strict=True))
+    square = sum(weight * (one.stdev**2 + one.lead**2) for weight, one in zip(weights, estimates, strict=True))
+    ownership = sum(weight * one.ownership for weight, one in zip(weights, estimates, strict=True))
+    return Estimate(np.asarray(ownership), float(lead), math.sqrt(max(0.0, square - lead * lead)))
