@@ -121,7 +121,8 @@ def format_cgos(
         "winrate": round(result.mean_winrate, JSON_DECIMALS), "score": round(mean.lead, JSON_DECIMALS),
         "visits": result.total_visits,
         "moves": [{
-            "move": coordinate.convert_to_gtp_format(move.pos), "winrate": round(winrate_of(move, result), JSON_DECIMALS),
+            "move": coordinate.convert_to_gtp_format(move.pos),
+            "winrate": round(winrate_of(move, result), JSON_DECIMALS),
             "score": round(estimate.lead, JSON_DECIMALS), "prior": round(move.prior, JSON_DECIMALS),
             "lcb": round(move.lcb, JSON_DECIMALS), "visits": move.visits, "order": move.order,
             "pv": format_pv(move, coordinate),

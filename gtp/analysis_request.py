@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from mcts.restriction import Restriction
 
 CENTISECONDS = 100.0
-KATA_FLAGS = frozenset("""
-    rootInfo ownership ownershipStdev movesOwnership movesOwnershipStdev pvVisits pvEdgeVisits noResultValue
-""".split())
+KATA_FLAGS = frozenset((
+    "rootInfo", "ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "pvVisits", "pvEdgeVisits",
+    "noResultValue",
+))
 BOOLEANS = {"true": True, "false": False}
 NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
 

@@ -142,7 +142,8 @@ class TimeManager:
         if self.mode is not TimeControl.TIME_CONTROL:
             return asked
         clock = self.clocks[color]
-        seconds = min(self._allot(clock, board_size, moves, spent), clock.settings.move_cap - spent - self._margin(clock))
+        most = clock.settings.move_cap - spent - self._margin(clock)
+        seconds = min(self._allot(clock, board_size, moves, spent), most)
         if seconds < MIN_SEARCH_TIME:
             return SearchLimit(NO_SEARCH_VISITS, MIN_SEARCH_TIME)
         if not self.start.is_asked_for() or self.start.mode is TimeControl.TIME_CONTROL:
