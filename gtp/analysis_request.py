@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from board.constant import RESIGN
-from board.coordinate import Coordinate
 from board.stone import Stone
 from gtp.arguments import COLORS, get_color, get_float, get_integer
 from gtp.protocol import Command, GtpError
 
 if TYPE_CHECKING:
+    from board.coordinate import Coordinate
     from mcts.restriction import Restriction
 
 CENTISECONDS = 100.0
@@ -45,7 +45,7 @@ class AnalysisRequest:
 class RequestParser:
     """Reads the arguments of one command from left to right."""
 
-    def __init__(self, command: Command, coordinate: Coordinate, to_move: Stone, known_flags: frozenset[str]) -> None:
+    def __init__(self, command: Command, coordinate: "Coordinate", to_move: Stone, known_flags: frozenset[str]) -> None:
         """Read for a board with these coordinates; `to_move` is the color if none is named."""
         self._command, self._coordinate, self._flags = command, coordinate, known_flags
         self._usage = f"{command.name} [color] [interval] [key value]..."

@@ -36,9 +36,3 @@ class Restriction:
     def bans(self, color: Stone, pos: int) -> bool:
         """Tell whether a move is banned in the position that is searched."""
         return bool(self.plies[color, pos] > 0)
-
-    def __eq__(self, other: object) -> bool:
-        """Tell whether the same moves are banned."""
-        return isinstance(other, Restriction) and np.array_equal(self.plies, other.plies)
-
-    __hash__ = None  # type: ignore[assignment]

@@ -79,7 +79,6 @@ class MCTSTree:
         self._komi = 0.0
         self._is_empty = True
         self._built_by = PUCB
-        self._restriction: Restriction | None = None
         self.tree_is_full = False
 
     # --- the tree -----------------------------------------------------------------------------------------------
@@ -139,9 +138,9 @@ class MCTSTree:
 
     def _restrict(self, restriction: Restriction | None) -> bool:
         """Leave moves out of the coming search; return whether the same ones were left out of the present tree."""
-        unchanged = restriction == self._restriction
-        self._restriction = restriction
-        self._batch.banned[:] = 0 if restriction is None else restriction.plies
+        plies = np.zeros_like(self._batch.banned) if restriction is None else restriction.plies
+        unchanged = np.array_equal(plies, self._batch.banned)
+        self._batch.banned[:] = plies
         return unchanged
 
     def _set_root(self, board: GoBoard, color: Stone, reuse: bool) -> None:
@@ -149,7 +148,7 @@ class MCTSTree:
         if board.board_size != self.board_size:
             raise ValueError(f"a tree of size {self.board_size} cannot search a board of size {board.board_size}")
         known = self._find_descendant(board, color) if reuse else None
-        if self._restriction is not None and known != ROOT:  # its plies are counted from the root
+        if known != ROOT and self._batch.banned.any():  # the plies are counted from the root
             known = None
         self._root_history = new_history(int(board.history.length[0]))
         copy_history(self._root_history, board.history)

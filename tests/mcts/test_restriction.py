@@ -1,0 +1,96 @@
+"""Restricted searches: which moves are candidates, and when a tree may be reused."""
+
+import numpy as np
+
+from board.constant import PASS
+from board.go_board import GoBoard
+from board.stone import Stone
+from mcts.node import MCTSNode
+from mcts.params import SearchLimit, SearchParams
+from mcts.restriction import Restriction
+from mcts.tree import MCTSTree
+
+BLACK, WHITE = Stone.BLACK, Stone.WHITE
+SIZE = 4
+
+
+class Counter:
+    """Takes all moves for equally good and counts the positions it is asked about."""
+
+    def __init__(self) -> None:
+        self.positions = 0
+
+    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        self.positions += len(planes)
+        policy = np.zeros((len(planes), SIZE * SIZE + 1), dtype=np.float32)
+        return policy, np.full((len(planes), 3), 1 / 3, dtype=np.float32)
+
+
+def new_tree() -> MCTSTree:
+    return MCTSTree(Counter(), SIZE, SearchParams(batch_size=1, tree_size=500))
+
+
+def actions_by_depth(node: MCTSNode, depth: int = 0, found: dict[int, set[int]] | None = None) -> dict[int, set[int]]:
+    """Return the candidates of all evaluated positions, by their distance from the root."""
+    found = {} if found is None else found
+    found.setdefault(depth, set()).update(int(pos) for pos in node.action)
+    for i in range(node.num_children):
+        child = node.child(i)
+        if child is not None:
+            actions_by_depth(child, depth + 1, found)
+    return found
+
+
+def test_banned_moves_are_no_candidates_for_so_many_plies():
+    board = GoBoard(SIZE)
+    a, b, *others = board.onboard_pos
+    restriction = Restriction(SIZE)
+    restriction.avoid(BLACK, [a, PASS], 3)
+    restriction.allow(WHITE, [b, PASS], 2)
+    tree = new_tree()
+    tree.search(board, BLACK, SearchLimit(400, strict=True), restriction=restriction)
+    found = actions_by_depth(tree.root)
+    assert found[0] == {b, *others}
+    assert found[1] <= {b, PASS} and PASS in found[1]
+    assert a not in found[2] and PASS not in found[2]
+    assert found[3] == set(board.onboard_pos) | {PASS}
+    assert PASS in found[4]
+
+
+def test_pass_stays_when_nothing_else_does():
+    board = GoBoard(SIZE)
+    restriction = Restriction(SIZE)
+    restriction.avoid(BLACK, [*board.onboard_pos, PASS], 1)
+    for search in ("search", "search_with_sequential_halving"):
+        result = getattr(new_tree(), search)(board, BLACK, SearchLimit(5, strict=True), restriction=restriction)
+        assert [move.pos for move in result.candidates] == [PASS]
+
+
+def test_a_tree_is_reused_only_under_the_same_restriction():
+    board = GoBoard(SIZE)
+    first, second = Restriction(SIZE), Restriction(SIZE)
+    for restriction in (first, second):
+        restriction.avoid(BLACK, board.onboard_pos[:2], 1)
+    tree = new_tree()
+    limit = SearchLimit(30, strict=True)
+    assert tree.search(board, BLACK, limit, restriction=first).visits == 30
+    assert tree.search(board, BLACK, limit, restriction=second).visits == 0
+    assert tree.search(board, BLACK, limit).visits == 30
+    assert tree.search(board, BLACK, limit).visits == 0
+    assert tree.search(board, BLACK, limit, restriction=first).visits == 30
+    best = tree.result().pos
+    board.put_stone(best, BLACK)
+    assert tree.search(board, WHITE, limit, restriction=second).visits == 30  # plies count from the new position
+    second.avoid(BLACK, [PASS], 1)
+    assert tree.search(board, WHITE, limit, restriction=second).visits == 30
+
+
+def test_restrictions():
+    restriction = Restriction(SIZE)
+    restriction.avoid(BLACK, [7], 2)
+    restriction.avoid(BLACK, [7], 1)
+    assert restriction.bans(BLACK, 7) and not restriction.bans(WHITE, 7)
+    assert restriction.plies[BLACK, 7] == 2
+    restriction.avoid(WHITE, [PASS], 10**9)
+    assert restriction.plies[WHITE, PASS] == 2**15 - 1
+    assert not Restriction(SIZE).plies.any()
