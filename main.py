@@ -23,7 +23,7 @@ from gtp.options import (
     find_model,
 )
 
-ANIMATION_NOTE = "Note: --animation-pv-wait and --animation-move-wait have no effect: there is no lz-analyze to animate"
+ANIMATION_NOTE = "Note: --animation-pv-wait and --animation-move-wait have no effect"
 
 
 class FiniteFloat(click.ParamType):
@@ -90,6 +90,10 @@ POSITIVE = FiniteFloat(above=0.0)
               help="Moves in a row below the threshold before resigning.")
 @click.option("--min-resign-move", type=click.IntRange(min=0),
               help="Move number before which there is no resigning.  [default: a quarter of the points]")
+@click.option("--ponder", type=click.BOOL, default=False, show_default=True,
+              help="Think on the opponent's time.")
+@click.option("--live-gfx", type=click.BOOL, default=False, show_default=True,
+              help="Show GoGui the search while it runs.")
 @click.option("--lag", type=FiniteFloat(minimum=0.0), default=DEFAULT_LAG, show_default=True,
               help="Seconds to keep on a clock for what the controller charges beyond the thinking.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of random choices (--policy-move).")

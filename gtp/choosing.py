@@ -52,11 +52,12 @@ NO_WATCH = Watch()
 
 @dataclass(frozen=True)
 class Choice:
-    """A move with the win rate that the side to move had before it, and the visits that it cost."""
+    """A move with the win rate that the side to move had before it, the visits that it cost and the line expected."""
 
     pos: int
     winrate: float
     visits: int = 0
+    pv: tuple[int, ...] = ()
 
 
 def run_search(
@@ -98,7 +99,7 @@ class MoveChooser:
             report_search(self._board, found)
             result = self._settle(found, rule)
             # The win rate of the search's own move: the rules for passing do not make the position worse.
-            choice = Choice(result.pos, found.winrate, found.visits)
+            choice = Choice(result.pos, found.winrate, found.visits, tuple(result.candidates[0].pv))
         if watch.report is not None:
             watch.report(result)
         return choice

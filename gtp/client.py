@@ -14,13 +14,17 @@ from typing import TYPE_CHECKING
 from common.print_console import print_err
 from gtp.analyze import AnalyzeCommands
 from gtp.clock_commands import ClockCommands
+from gtp.dialect_commands import DialectCommands
 from gtp.gogui_commands import GoguiCommands
 from gtp.info_commands import InfoCommands
 from gtp.loader import EngineLoader, LoadError, load_engine
 from gtp.options import EngineOptions
+from gtp.parameter_commands import ParameterCommands
 from gtp.play_commands import PlayCommands
+from gtp.position_commands import PositionCommands
 from gtp.protocol import Command, GtpError, format_end, format_failure, format_success, parse_line
 from gtp.reader import InputLine, LineReader
+from gtp.rules_commands import RulesCommands
 from gtp.score_commands import ScoreCommands
 from gtp.setup_commands import SetupCommands
 from gtp.sgf_commands import SgfCommands
@@ -55,8 +59,8 @@ def write_stdout(text: str) -> None:
 
 
 class GtpClient(
-    SetupCommands, PlayCommands, ClockCommands, ScoreCommands, AnalyzeCommands, SgfCommands, InfoCommands,
-    GoguiCommands,
+    SetupCommands, PositionCommands, PlayCommands, ClockCommands, RulesCommands, ScoreCommands, AnalyzeCommands,
+    SgfCommands, ParameterCommands, DialectCommands, InfoCommands, GoguiCommands,
 ):
     """Answers GTP commands; the engine behind it is loaded when it is first needed or when nothing else is to do."""
 
@@ -202,6 +206,7 @@ class GtpClient(
         """Answer line after line; between them look after the loading."""
         patience = IDLE_BEFORE_FIRST_LINE
         while not self.quitting:
+            self._ponder()
             try:
                 line = reader.get(patience)
             except queue.Empty:
@@ -218,6 +223,11 @@ class GtpClient(
             if not self._loader.started:
                 patience = IDLE_AFTER_LINE
         return EXIT_OK
+
+    def _ponder(self) -> None:
+        """Think on the opponent's time until a line comes in, if that is wanted."""
+        if self._loader.done and not self._loader.error and self.engine.wants_to_ponder():
+            self.engine.ponder(self.is_next_line_here)
 
 
 def run_gtp(options: EngineOptions) -> int:

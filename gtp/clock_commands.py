@@ -1,5 +1,6 @@
 """Commands about thinking time."""
 
+import math
 from typing import TYPE_CHECKING
 
 from gtp.arguments import get_argument, get_color, get_float, get_integer
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 BAD_SETTINGS = "not three integers"
 BAD_KGS_SETTINGS = "invalid time settings"
+KATA_SETTINGS = ("none", "absolute", "byoyomi", "canadian", "fischer", "fischer-capped")
 
 
 class ClockCommands(CommandGroup):
@@ -41,6 +43,30 @@ class ClockCommands(CommandGroup):
         if min(main, period) < 0:
             raise GtpError(BAD_KGS_SETTINGS)
         self._apply(self._byoyomi(main, period, count) if kind == "byoyomi" else self._canadian(main, period, count))
+        return ""
+
+    def cmd_kata__list_time_settings(self, _: Command) -> str:
+        """Answer the kinds of time settings that kata-time_settings knows."""
+        return " ".join(KATA_SETTINGS)
+
+    def cmd_kata__time_settings(self, command: Command) -> str:
+        """Set the time as kgs-time_settings does, or as `fischer M I`, `fischer-capped M I MAX_CLOCK MAX_MOVE`.
+
+        A negative maximum means none.
+        """
+        if not command.args or not command.args[0].lower().startswith("fischer"):
+            return self.cmd_kgs__time_settings(command)
+        kind = command.args[0].lower()
+        if kind not in KATA_SETTINGS:
+            raise GtpError(BAD_KGS_SETTINGS)
+        capped = kind == "fischer-capped"
+        values = [get_float(command, index, BAD_KGS_SETTINGS) for index in range(1, 5 if capped else 3)]
+        main, increment = values[:2]
+        caps = [value if value >= 0 else math.inf for value in values[2:]] or [math.inf, math.inf]
+        if min(main, increment) < 0 or main + increment <= 0:
+            raise GtpError(BAD_KGS_SETTINGS)
+        from mcts.clock import Overtime, TimeSettings
+        self._apply(TimeSettings(min(main, caps[0]), Overtime.FISCHER, increment, 0, *caps))
         return ""
 
     def cmd_time_left(self, command: Command) -> str:

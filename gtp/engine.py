@@ -3,7 +3,8 @@
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from gtp.options import EngineOptions
 from mcts.analysis import SearchResult
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit, SearchParams
-from mcts.time_manager import StartOptions, TimeManager
+from mcts.time_manager import UNLIMITED_VISITS, StartOptions, TimeManager
 from mcts.tree import Evaluator, MCTSTree
 from nn.policy_player import RawEvaluation, evaluate
 
@@ -50,13 +51,29 @@ class Engine:
         size = getattr(self.evaluator, "board_size", options.size or BOARD_SIZE)
         self.board = GoBoard(size, options.komi, options.superko)
         self.tree = self._new_tree(size)
-        self.time = TimeManager(
-            StartOptions(options.visits, options.strict_visits, options.const_time, options.time), options.lag,
-        )
+        self.time = TimeManager(self._start_options(), options.lag)
         self.resign = ResignPolicy(options.resign_threshold, options.resign_streak, options.min_resign_move)
         self._random = random.Random(options.seed)
         self._has_searched = False
         self._last_move_at = 0.0
+        # Whether the opponent is to move after an own move, and there may be something to find out meanwhile.
+        self._may_ponder = False
+        # Processor time spent in genmove, seconds, and what was thought about the last move.
+        self.cpu_time = 0.0
+        self.explanation = ""
+
+    def _start_options(self) -> StartOptions:
+        """Return the thinking time that the options ask for."""
+        options = self.options
+        return StartOptions(options.visits, options.strict_visits, options.const_time, options.time)
+
+    def configure(self, **changes: Any) -> None:
+        """Change options while the program runs: visits, seconds per move, lag, resigning, pondering, rules."""
+        self.options = replace(self.options, **changes)
+        self.time.change_start(self._start_options())
+        self.time.lag = self.options.lag
+        self.resign.threshold = self.options.resign_threshold
+        self.board.check_superko = self.options.superko
 
     def _new_tree(self, board_size: int) -> MCTSTree:
         """Return a tree with the search parameters of the options."""
@@ -108,11 +125,22 @@ class Engine:
         self._forget_search()
         self.time.new_game()
 
+    def set_position(self, black: list[int], white: list[int], to_move: Stone | None) -> None:
+        """Start a game from a position; raises ValueError, and changes nothing, when it cannot exist."""
+        board = GoBoard(self.board.board_size, self.board.get_komi(), self.options.superko)
+        board.set_up(black, white, to_move)
+        self.set_board(board)
+
+    def clear_tree(self) -> None:
+        """Forget what was searched."""
+        self.tree.clear()
+        self._has_searched = self._may_ponder = False
+
     def _forget_search(self) -> None:
         """Forget what was thought about another game."""
-        self.tree.clear()
+        self.clear_tree()
         self.resign.reset()
-        self._has_searched = False
+        self.explanation = ""
 
     def set_komi(self, komi: float) -> None:
         """Set komi, also in the middle of a game."""
@@ -146,10 +174,22 @@ class Engine:
 
     def play(self, color: Stone, pos: int) -> None:
         """Play a legal move."""
+        self._may_ponder = False
         self.board.put_stone(pos, color)
+
+    def play_sequence(self, moves: list[tuple[Stone, int]]) -> None:
+        """Play legal moves; raises ValueError, and plays none of them, if one is illegal."""
+        board = self.board.copy()
+        for color, pos in moves:
+            if not board.is_legal(pos, color):
+                raise ValueError("illegal move")
+            board.put_stone(pos, color)
+        self._may_ponder = False
+        self.board = board
 
     def undo(self, number: int) -> None:
         """Take back moves, as many as were played at most."""
+        self._may_ponder = False
         for _ in range(number):
             self.board.undo()
         if number:
@@ -163,16 +203,39 @@ class Engine:
         A move that was asked for before the last one was made (commands in a row) starts when that was made.
         """
         asked_at = max(asked_at, self._last_move_at)
+        cpu_begin = time.process_time()
         choice, limit = self._think(color, asked_at, watch)
+        self.explanation = self._explain(choice, color)
         resigns = choice.pos != PASS and self.resign.decide(self.board, color, choice.winrate)
         pos = RESIGN if resigns else choice.pos
         if not resigns:
             self.board.put_stone(pos, color)
+        self._may_ponder = not resigns and not self.board.is_over
+        self.cpu_time += time.process_time() - cpu_begin
         self._last_move_at = time.monotonic()
         elapsed = self._last_move_at - asked_at
         self.time.finish(color, elapsed, choice.visits, limit)
         print_err(format_speed(elapsed, choice.visits))
         return pos
+
+    def _explain(self, choice: Choice, color: Stone) -> str:
+        """Return one line about a decision."""
+        to_gtp = self.board.coordinate.convert_to_gtp_format
+        line = " ".join(to_gtp(pos) for pos in choice.pv or (choice.pos,))
+        move = f"{color.name.lower()} {to_gtp(choice.pos)}"
+        return f"{move}: win rate {choice.winrate:.1%}, {choice.visits} visits, {line}"
+
+    def wants_to_ponder(self) -> bool:
+        """Tell whether there is something to search while the opponent thinks."""
+        options = self.options
+        return options.ponder and self._may_ponder and not options.policy_move and not options.sequential_halving
+
+    def ponder(self, should_stop: StopFunction) -> None:
+        """Let the tree grow for the opponent's move; the next search goes on from what comes out."""
+        self._has_searched = True
+        limit = SearchLimit(UNLIMITED_VISITS, strict=True)
+        self.tree.search(self.board, self.board.get_to_move(), limit, should_stop=should_stop)
+        self._may_ponder = should_stop()  # else the tree is full
 
     def find_move(self, color: Stone, asked_at: float, watch: Watch = NO_WATCH) -> int:
         """Return the move that genmove would play now, without playing it or charging the clock."""
@@ -191,9 +254,18 @@ class Engine:
 
     def suggest(self, color: Stone, should_stop: StopFunction = never) -> int:
         """Return the move for the position, always the same one; nothing changes."""
-        limit = StartOptions(self.options.visits, self.options.strict_visits).limit()
+        limit = self._visit_limit()
         tree = self._new_tree(self.board.board_size)
         return self._new_chooser(color).choose(tree, random.Random(REGRESSION_SEED), limit, Watch(should_stop)).pos
+
+    def look(self, color: Stone) -> SearchResult:
+        """Return what a search by visits, as the options ask for, finds; it is kept in the tree."""
+        self._has_searched = True
+        return self.tree.search(self.board, color, self._visit_limit())
+
+    def _visit_limit(self) -> SearchLimit:
+        """Return the limit of a search that no clock limits."""
+        return StartOptions(self.options.visits, self.options.strict_visits).limit()
 
     def analyze(self, color: Stone, watch: Watch) -> SearchResult:
         """Search until the watch says stop or the tree is full; return what was found, genmove's move first."""

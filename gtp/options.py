@@ -36,6 +36,8 @@ class EngineOptions:
     override_version: str | None = None
     lag: float = DEFAULT_LAG
     seed: int | None = None
+    ponder: bool = False
+    live_gfx: bool = False
 
 
 def find_model(model: str, program_folder: Path) -> str:

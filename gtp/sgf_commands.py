@@ -1,4 +1,4 @@
-"""Commands that take a position from an SGF record."""
+"""Commands that take a position from an SGF record, or write one."""
 
 import os
 import re
@@ -17,7 +17,7 @@ MOVE_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 class SgfCommands(CommandGroup):
-    """Commands that take a position from an SGF record."""
+    """Commands that take a position from an SGF record, or write one."""
 
     def cmd_loadsgf(self, command: Command) -> str:
         """Go to the position before move N of a file, or to the end of the game when N is not given."""
@@ -43,6 +43,18 @@ class SgfCommands(CommandGroup):
         self._load(command.text.encode("utf-8", "surrogateescape"), None)
         return ""
 
+    def cmd_printsgf(self, command: Command) -> str:
+        """Answer the game so far as an SGF record, or write it to the file that is named."""
+        from sgf.game_record import format_game
+        data = format_game(self.engine.board)
+        if not command.args:
+            return data.decode("utf-8")
+        try:
+            Path(os.path.expanduser(command.text.strip('"'))).write_bytes(data)
+        except (OSError, ValueError):
+            raise GtpError("cannot write file") from None
+        return ""
+
     def _load(self, data: bytes, move_number: int | None) -> None:
         """Replace the game by that of an SGF record; raises GtpError and changes nothing if that is impossible."""
         from sgf.grammar import read_main_line, to_utf8
@@ -64,7 +76,7 @@ class SgfCommands(CommandGroup):
         """Return the board before move `move_number` (1 = the first) of a record; raises ValueError."""
         from board.go_board import GoBoard
 
-        board = GoBoard(reader.size, komi, self.options.superko)
+        board = GoBoard(reader.size, komi, self.engine.options.superko)
         if reader.black_stones or reader.white_stones:
             board.set_up(reader.black_stones, reader.white_stones, reader.to_move)
         count = reader.get_n_moves() if move_number is None else min(move_number - 1, reader.get_n_moves())

@@ -107,6 +107,13 @@ class TimeManager:
         self._cost = self._worst_cost = MOVE_COST
         self.clear_settings()
 
+    def change_start(self, start: StartOptions) -> None:
+        """Take over other options of the command line; a controller's clock goes on."""
+        by_options = self.mode is self.start.mode
+        self.start = start
+        if by_options:
+            self.clear_settings()
+
     def clear_settings(self) -> None:
         """Go back to the options of the command line (a controller that says "no limit")."""
         self.mode = self.start.mode

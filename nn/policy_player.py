@@ -24,11 +24,16 @@ class RawEvaluation(NamedTuple):
     winrate: float
 
 
-def evaluate(evaluator: Evaluator, board: GoBoard, color: Stone) -> RawEvaluation:
-    """Return the network's view of the board with `color` to move; a draw is half a win."""
-    logits, value = evaluator(generate_input_planes(board, color)[np.newaxis])
+def evaluate(evaluator: Evaluator, board: GoBoard, color: Stone, sym: int = 0) -> RawEvaluation:
+    """Return the network's view of the board with `color` to move, seen through a symmetry; a draw is half a win."""
+    logits, value = evaluator(generate_input_planes(board, color, sym)[np.newaxis])
     exponentials = np.exp(logits[0].astype(np.float64) - float(logits[0].max()))
-    return RawEvaluation(exponentials / exponentials.sum(), float(value[0, 2] + 0.5 * value[0, 1]))
+    policy = exponentials / exponentials.sum()
+    index = {pos: i for i, pos in enumerate(board.onboard_pos)}
+    seen = [index[board.get_symmetrical_coordinate(pos, sym)] for pos in board.onboard_pos]
+    restored = policy.copy()
+    restored[seen] = policy[:-1]
+    return RawEvaluation(restored, float(value[0, 2] + 0.5 * value[0, 1]))
 
 
 def generate_move_from_policy(

@@ -1,0 +1,90 @@
+"""What may be changed while the program runs, under KataGo's and Leela Zero's names."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gtp.options import RESIGN_THRESHOLD, EngineOptions
+from mcts.constant import CONST_VISITS
+
+BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+# KataGo writes "no limit of time" as a number like this, seconds.
+NO_TIME_LIMIT = 1e20
+MAX_VISITS = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One value that can be asked for and set.
+
+    Attributes:
+        kind: "bool" or "string", as GoGui shows it.
+        get: text of the value in some options.
+        read: options to change for a text; raises ValueError.
+    """
+
+    kind: str
+    get: Callable[[EngineOptions], str]
+    read: Callable[[str], dict[str, Any]]
+
+
+def read_boolean(text: str) -> bool:
+    """Return a truth value; raises ValueError."""
+    if text.lower() not in BOOLEANS:
+        raise ValueError(f"{text} is neither true nor false")
+    return BOOLEANS[text.lower()]
+
+
+def read_number(text: str, least: float, most: float) -> float:
+    """Return a number in a range; raises ValueError."""
+    value = float(text)
+    if not least <= value <= most:
+        raise ValueError(f"{text} is not in {least:g}..{most:g}")
+    return value
+
+
+def read_visits(text: str, least: int = 1) -> dict[str, Any]:
+    """Return the options for a number of visits; 0, where it is taken, means the default."""
+    visits = int(text)
+    read_number(text, least, MAX_VISITS)
+    return {"visits": visits or None, "strict_visits": None}
+
+
+def read_seconds(text: str) -> dict[str, Any]:
+    """Return the options for seconds per move."""
+    seconds = read_number(text, 0.001, float("inf"))
+    return {"const_time": None if seconds >= NO_TIME_LIMIT else seconds}
+
+
+def show_boolean(value: bool) -> str:
+    """Return a truth value as text."""
+    return "true" if value else "false"
+
+
+# KataGo's resignThreshold counts a loss as -1 and a win as +1.
+PARAMETERS = {
+    "maxVisits": Parameter("string", lambda options: str(options.strict_visits or options.visits or CONST_VISITS),
+                           read_visits),
+    "maxTime": Parameter("string", lambda options: f"{options.const_time or NO_TIME_LIMIT:g}", read_seconds),
+    "allowResignation": Parameter(
+        "bool", lambda options: show_boolean(options.resign_threshold > 0),
+        lambda text: {"resign_threshold": RESIGN_THRESHOLD if read_boolean(text) else 0.0}),
+    "resignThreshold": Parameter(
+        "string", lambda options: f"{2 * options.resign_threshold - 1:g}",
+        lambda text: {"resign_threshold": (read_number(text, -1.0, 1.0) + 1) / 2}),
+    "ponderingEnabled": Parameter(
+        "bool", lambda options: show_boolean(options.ponder), lambda text: {"ponder": read_boolean(text)}),
+    "liveGfx": Parameter(
+        "bool", lambda options: show_boolean(options.live_gfx), lambda text: {"live_gfx": read_boolean(text)}),
+}
+
+# Leela Zero's name in lower case: how its description goes on after `option name NAME`, and how a value is read.
+LZ_OPTIONS: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {
+    "Visits": (f"type spin default 0 min 0 max {MAX_VISITS}", lambda text: read_visits(text, 0)),
+    "Playouts": (f"type spin default 0 min 0 max {MAX_VISITS}", lambda text: read_visits(text, 0)),
+    "Lagbuffer": ("type spin default 10 min 0 max 3000",
+                  lambda text: {"lag": read_number(text, 0.0, 3000.0) / 100}),
+    "Resign Percentage": (f"type spin default {round(100 * RESIGN_THRESHOLD)} min 0 max 30",
+                          lambda text: {"resign_threshold": read_number(text, 0.0, 30.0) / 100}),
+    "Pondering": ("type check default false", lambda text: {"ponder": read_boolean(text)}),
+}
