@@ -6,7 +6,9 @@ is no other list of commands. Methods `unlisted_<name>` are carried out as well,
 
 import os
 import queue
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -151,6 +153,12 @@ class GtpClient(
         """Return as soon as is_next_line_here()."""
         while not self.is_next_line_here():
             time.sleep(LINE_POLL)
+
+    def answer_on_sigint(self) -> None:
+        """From now on take an interrupt signal (Ctrl-C) as the wish that a running command answers."""
+        reader = self.reader
+        if reader is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, lambda *_: reader.interrupt())
 
     def open_reply(self) -> None:
         """Write the beginning of a successful reply now; what the command returns ends it."""

@@ -52,6 +52,24 @@ class CommandGroup:
         """Write a line of the reply that was opened, at once."""
         raise NotImplementedError
 
+    def answer_on_sigint(self) -> None:
+        """From now on take an interrupt signal (Ctrl-C) as the wish that a running command answers."""
+        raise NotImplementedError
+
+    def think_and_play(self, color: Stone, cleanup: bool) -> int:
+        """Return the move that the engine played; GoGui sees the search if it wants to (--live-gfx)."""
+        from gtp.choosing import Watch
+        from gtp.gogui_graphics import LIVE_SECONDS, clear_live, show_live
+        engine = self.engine
+        if not engine.options.live_gfx:
+            return engine.genmove(color, self.line.arrived, Watch(self.should_stop, cleanup=cleanup))
+        coordinate = engine.board.coordinate
+        watch = Watch(self.should_stop, lambda result: show_live(result, color, coordinate), LIVE_SECONDS,
+                      cleanup=cleanup)
+        pos = engine.genmove(color, self.line.arrived, watch)
+        clear_live()
+        return pos
+
     def format_move(self, pos: int) -> str:
         """Return a point, `pass` or `resign` as text."""
         return self.engine.board.coordinate.convert_to_gtp_format(pos)

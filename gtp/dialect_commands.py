@@ -11,9 +11,7 @@ class DialectCommands(CommandGroup):
 
     def cmd_kgs__genmove_cleanup(self, command: Command) -> str:
         """Think and play as genmove does, but do not pass while dead stones of the opponent are on the board."""
-        from gtp.choosing import Watch
-        watch = Watch(self.should_stop, cleanup=True)
-        return self.format_move(self.engine.genmove(get_color(command), self.line.arrived, watch))
+        return self.format_move(self.think_and_play(get_color(command), cleanup=True))
 
     def cmd_kgs__game_over(self, _: Command) -> str:
         """Answer: nothing is left to do after a game."""

@@ -1,9 +1,11 @@
-"""GoGui's additions: interruption, and the network's policy as graphics."""
+"""GoGui's additions: interruption, and what the network and the search know as graphics."""
 
+import os
 from typing import TYPE_CHECKING
 
 from board.stone import Stone
-from gtp.command_group import CommandGroup
+from gtp.arguments import get_color
+from gtp.command_group import COLOR_NAMES, CommandGroup
 from gtp.protocol import Command
 
 if TYPE_CHECKING:
@@ -14,8 +16,17 @@ ANALYZE_COMMANDS = (
     "cboard/Display policy distribution (White)/display_policy_white_color",
     "sboard/Display policy score (Black)/display_policy_black",
     "sboard/Display policy score (White)/display_policy_white",
+    "string/Win rate by the network/display_value %m",
+    "dboard/Ownership by random games/display_ownership",
+    "gfx/Best moves with visits/display_best_moves %m",
+    "var/Principal variation/display_pv %m",
+    "plist/Dead stones/display_dead_stones",
+    "string/Last move explained/gomill-explain_last_move",
+    "param/Search parameters/search_params",
 )
 EMPTY_CELL = '""'
+# Pairs of random games behind the ownership that is displayed.
+OWNERSHIP_PAIRS = 64
 # Smallest probability of which a logarithm is taken.
 MIN_PROBABILITY = 1e-30
 
@@ -44,6 +55,15 @@ class GoguiCommands(CommandGroup):
         """Tell that the line `# interrupt` makes a running command answer at once."""
         return ""
 
+    def cmd_gogui__sigint(self, _: Command) -> str:
+        """Answer the number of this process: an interrupt signal makes a running command answer at once."""
+        self.answer_on_sigint()
+        return str(os.getpid())
+
+    def cmd_gogui__version(self, _: Command) -> str:
+        """Answer; every version of GoGui is as welcome as the other."""
+        return ""
+
     def cmd_gogui__analyze_commands(self, _: Command) -> str:
         """Answer the commands that GoGui offers in its menu."""
         return "\n".join(ANALYZE_COMMANDS)
@@ -63,6 +83,38 @@ class GoguiCommands(CommandGroup):
     def cmd_display_policy_white(self, _: Command) -> str:
         """Answer White's policy as numbers."""
         return self._display_numbers(Stone.WHITE)
+
+    def cmd_display_value(self, command: Command) -> str:
+        """Answer the win rate of a color (the side to move if none is named) by the network, without search."""
+        color = self._get_color_or_to_move(command)
+        return f"{COLOR_NAMES[color]} wins with {self.engine.evaluate(color).winrate:.1%}"
+
+    def cmd_display_ownership(self, _: Command) -> str:
+        """Answer whose each point is at the end of random games, from -1 (White's) to 1 (Black's), as a dboard."""
+        from mcts.score_estimate import ScoreEstimator
+        board = self.engine.board
+        ownership = ScoreEstimator(board, Stone.BLACK).estimate_position(OWNERSHIP_PAIRS).ownership
+        return format_board([f"{value:.3f}" for value in ownership], board.board_size)
+
+    def cmd_display_best_moves(self, command: Command) -> str:
+        """Answer the moves of a search with their visits as GoGui's gfx."""
+        from gtp.gogui_graphics import format_best_moves
+        color = self._get_color_or_to_move(command)
+        return format_best_moves(self.engine.look(color), self.engine.board.coordinate)
+
+    def cmd_display_pv(self, command: Command) -> str:
+        """Answer the principal variation of a search as GoGui's var."""
+        from gtp.gogui_graphics import format_variation
+        color = self._get_color_or_to_move(command)
+        return format_variation(self.engine.look(color).candidates[0].pv, color, self.engine.board.coordinate)
+
+    def cmd_display_dead_stones(self, _: Command) -> str:
+        """Answer the stones that count as dead."""
+        return self.format_points(self.engine.get_dead_stones())
+
+    def _get_color_or_to_move(self, command: Command) -> Stone:
+        """Return the color that the first argument names, the side to move if there is none."""
+        return get_color(command) if command.args else self.engine.board.get_to_move()
 
     def _display_colors(self, color: Stone) -> str:
         """Return the policy of one color as GoGui's cboard."""

@@ -24,9 +24,7 @@ class PlayCommands(CommandGroup):
 
     def cmd_genmove(self, command: Command) -> str:
         """Think, play and answer a move (or `resign`, which leaves the board as it is)."""
-        from gtp.choosing import Watch
-        watch = Watch(self.should_stop)
-        return self.format_move(self.engine.genmove(get_color(command), self.line.arrived, watch))
+        return self.format_move(self.think_and_play(get_color(command), cleanup=False))
 
     def cmd_reg_genmove(self, command: Command) -> str:
         """Answer the move that would be played, always the same one, and change nothing."""

@@ -58,6 +58,10 @@ class LineReader:
         """Tell whether a line waits to be processed."""
         return self._queue.qsize() > (1 if self.ended_at is not None else 0)
 
+    def interrupt(self) -> None:
+        """Act as if a line that asks for an interruption had come in."""
+        self.interrupted_at = self._count + 1
+
     def _run(self) -> None:
         """Queue lines until the input ends, then None."""
         try:

@@ -44,7 +44,10 @@ def test_list_commands_is_complete_and_begins_as_clients_expect(gtp: Controller)
     assert gtp.ask("known_command analyze") == gtp.ask("known_command") == "false"
 
 
-def test_every_listed_command_answers_with_one_frame_whatever_its_arguments(gtp: Controller):
+def test_every_listed_command_answers_with_one_frame_whatever_its_arguments(
+    gtp: Controller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)  # printsgf writes files
     for name in gtp.ask("list_commands").split("\n"):
         for args in ("", " b", " 1", " x y z", " -1 -1 -1", " w D4 3", " \u00e9 \udcff", " 99999999999999999999"):
             reply = gtp.raw(f"7 {name}{args}")

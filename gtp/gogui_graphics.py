@@ -1,0 +1,55 @@
+"""What a search found as GoGui's graphics (gfx), also live on stderr while it runs."""
+
+from collections.abc import Sequence
+
+from board.constant import PASS
+from board.coordinate import Coordinate
+from board.stone import Stone
+from common.print_console import print_err
+from mcts.analysis import SearchResult
+
+# Moves shown on the board, and moves of the principal variation.
+MAX_MOVES = 10
+MAX_LINE = 12
+BEST_COLOR, OTHER_COLOR = "#30c030", "#40a0e0"
+# Seconds between two pictures of a running search.
+LIVE_SECONDS = 0.5
+LIVE_PREFIX = "gogui-gfx:"
+COLOR_LETTERS = {Stone.BLACK: "b", Stone.WHITE: "w"}
+
+
+def format_variation(pv: Sequence[int], color: Stone, coordinate: Coordinate) -> str:
+    """Return a line that starts with `color` as pairs of color and move."""
+    words = []
+    for pos in pv[:MAX_LINE]:
+        words += [COLOR_LETTERS[color], coordinate.convert_to_gtp_format(pos)]
+        color = Stone.get_opponent_color(color)
+    return " ".join(words)
+
+
+def format_best_moves(result: SearchResult, coordinate: Coordinate) -> str:
+    """Return the moves as colors and labels with visits, and the best one's win rate for the status bar."""
+    moves = [move for move in result.candidates if move.visits > 0][:MAX_MOVES]
+    points = [(coordinate.convert_to_gtp_format(move.pos), move) for move in moves if move.pos != PASS]
+    lines = []
+    for color, names in ((BEST_COLOR, [name for name, move in points if move.order == 0]),
+                         (OTHER_COLOR, [name for name, move in points if move.order > 0])):
+        if names:
+            lines.append(f"COLOR {color} {' '.join(names)}")
+    if points:
+        lines.append("LABEL " + " ".join(f"{name} {move.visits}" for name, move in points))
+    best = result.candidates[0]
+    lines.append(f"TEXT {coordinate.convert_to_gtp_format(best.pos)} wins {result.winrate:.1%}, "
+                 f"{result.total_visits} visits")
+    return "\n".join(lines)
+
+
+def show_live(result: SearchResult, color: Stone, coordinate: Coordinate) -> None:
+    """Show a running search: principal variation, visits and win rate."""
+    line = format_variation(result.candidates[0].pv, color, coordinate)
+    print_err(f"{LIVE_PREFIX}\nVAR {line}\n{format_best_moves(result, coordinate)}\n")
+
+
+def clear_live() -> None:
+    """Take the graphics of a finished search off GoGui's board."""
+    print_err(f"{LIVE_PREFIX} CLEAR")

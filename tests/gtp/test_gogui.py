@@ -1,0 +1,71 @@
+"""GoGui's analyze commands and live graphics."""
+
+import re
+
+import pytest
+
+from gtp.gogui_commands import ANALYZE_COMMANDS
+from tests.gtp.players import Controller, FakeEvaluator
+
+
+@pytest.fixture
+def gtp() -> Controller:
+    controller = Controller(visits=12, make=lambda size: FakeEvaluator(size, 0.75))
+    controller.ask("boardsize 5")
+    return controller
+
+
+def test_every_analyze_command_can_be_sent(gtp: Controller):
+    gtp.ask("play b C3")
+    listed = gtp.ask("list_commands").split("\n")
+    for line in ANALYZE_COMMANDS:
+        kind, label, command = line.split("/")
+        assert label and command.split()[0] in listed
+        assert kind in ("string", "cboard", "sboard", "dboard", "gfx", "var", "plist", "param")
+        gtp.ask(command.replace("%m", "w"))
+
+
+def test_value(gtp: Controller):
+    assert gtp.ask("display_value") == "black wins with 75.0%"
+    gtp.ask("play b C3")
+    assert gtp.ask("display_value") == gtp.ask("display_value w") == "white wins with 75.0%"
+    assert gtp.fail("display_value x") == "invalid color"
+
+
+def test_ownership(gtp: Controller):
+    gtp.ask("set_position b A4 b B4 b C4 b D4 b E4 b A3 b B3 b C3 b D3 b E3 b A2 b B2 b C2 b D2 b E2")
+    rows = [row.split() for row in gtp.ask("display_ownership").split("\n")]
+    assert [len(row) for row in rows] == [5] * 5
+    assert all(-1 <= float(cell) <= 1 for row in rows for cell in row)
+    assert float(rows[2][2]) == 1.0
+
+
+def test_best_moves_and_variation(gtp: Controller):
+    gtp.ask("play w C3")
+    lines = gtp.ask("display_best_moves b").split("\n")
+    assert [line.split()[0] for line in lines] == ["COLOR", "COLOR", "LABEL", "TEXT"]
+    words = lines[2].split()[1:]
+    assert sum(map(int, words[1::2])) == 12
+    best = lines[0].split()[2]
+    assert best == words[0]
+    variation = gtp.ask("display_pv b").split()
+    assert variation[1] == best and variation[::2] == ["b", "w", "b", "w"][:len(variation) // 2]
+    assert len(gtp.client.engine.board.get_move_history()) == 1
+    assert gtp.ask("kata-search b") == best
+
+
+def test_dead_stones(gtp: Controller):
+    assert gtp.ask("display_dead_stones") == ""
+    assert Controller(cgos_mode=True, size=5).ask("display_dead_stones") == ""
+
+
+def test_live_graphics_are_off_unless_asked_for(gtp: Controller, capfd: pytest.CaptureFixture):
+    gtp.ask("genmove b")
+    assert "gogui-gfx" not in capfd.readouterr().err
+    gtp.ask("kata-set-param liveGfx true")
+    move = gtp.ask("genmove w")
+    out, err = capfd.readouterr()
+    assert out == ""
+    picture = re.search(r"^gogui-gfx:\nVAR w (\S+)[^\n]*\n(?:[A-Z]+ [^\n]+\n)+\n", err, flags=re.MULTILINE)
+    assert picture and picture.group(1) == move
+    assert err.rindex("gogui-gfx: CLEAR") > picture.end()
