@@ -45,7 +45,7 @@ def test_best_moves_and_variation(gtp: Controller):
     lines = gtp.ask("display_best_moves b").split("\n")
     assert [line.split()[0] for line in lines] == ["COLOR", "COLOR", "LABEL", "TEXT"]
     words = lines[2].split()[1:]
-    assert sum(map(int, words[1::2])) == 12
+    assert len(words) == 20 and 10 <= sum(map(int, words[1::2])) <= 12
     best = lines[0].split()[2]
     assert best == words[0]
     variation = gtp.ask("display_pv b").split()
