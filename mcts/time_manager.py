@@ -109,9 +109,9 @@ class TimeManager:
 
     def change_start(self, start: StartOptions) -> None:
         """Take over other options of the command line; a controller's clock goes on."""
-        by_options = self.mode is self.start.mode
+        by_clock = self.mode is TimeControl.TIME_CONTROL
         self.start = start
-        if by_options:
+        if not by_clock:
             self.clear_settings()
 
     def clear_settings(self) -> None:

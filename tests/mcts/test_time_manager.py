@@ -188,3 +188,54 @@ def test_a_game_of_normal_length_uses_most_of_the_time():
         now = limit(manager, 2 * n + 1)
         manager.finish(BLACK, now.seconds, 10, now)
     assert 20 < manager.clocks[BLACK].total_left() < 150
+
+
+def test_fischer_adds_time_up_to_the_cap():
+    clock = Clock(TimeSettings(30.0, Overtime.FISCHER, 5.0, main_cap=32.0))
+    clock.spend(4.0)
+    assert clock.total_left() == 31.0
+    clock.spend(1.0)
+    assert clock.total_left() == 32.0
+    clock.report(7.5, 0)
+    clock.spend(7.0)
+    assert clock.total_left() == 5.5 and not clock.in_overtime()
+    clock.restart()
+    assert clock.total_left() == 30.0
+
+
+def test_fischer_games_are_not_lost_and_use_the_added_time():
+    manager = TimeManager(StartOptions(), lag=0.1)
+    manager.apply_settings(TimeSettings(20.0, Overtime.FISCHER, 3.0))
+    used = []
+    for moves in range(1, 161, 2):
+        seconds = limit(manager, moves).seconds
+        assert 0 < seconds < manager.clocks[BLACK].total_left()
+        used.append(seconds)
+        manager.finish(BLACK, seconds + 0.02, 100, limit(manager, moves))
+        assert manager.clocks[BLACK].total_left() > 0
+    assert used[0] > 3.0 and min(used) > 2.0
+
+
+def test_nothing_is_searched_on_an_empty_fischer_clock():
+    manager = TimeManager(StartOptions())
+    manager.apply_settings(TimeSettings(0.0, Overtime.FISCHER, 5.0))
+    assert limit(manager).visits == 1
+
+
+def test_a_move_never_takes_longer_than_its_cap():
+    manager = TimeManager(StartOptions(), lag=0.1)
+    manager.apply_settings(TimeSettings(600.0, Overtime.FISCHER, 30.0, move_cap=4.0))
+    assert 2.0 < limit(manager).seconds < 4.0
+
+
+def test_options_may_change_while_a_controllers_clock_runs():
+    manager = TimeManager(StartOptions(visits=50))
+    manager.change_start(StartOptions(visits=60))
+    assert limit(manager) == SearchLimit(60)
+    manager.change_start(StartOptions(const_time=2.0))
+    assert (manager.mode, limit(manager).seconds) == (TimeControl.CONSTANT_TIME, 2.0)
+    manager.apply_settings(TimeSettings(300.0))
+    manager.report(BLACK, 100.0, 0)
+    manager.change_start(StartOptions(visits=70))
+    assert manager.mode is TimeControl.TIME_CONTROL and manager.clocks[BLACK].main_left == 100.0
+    assert limit(manager).visits == 70
