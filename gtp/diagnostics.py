@@ -1,9 +1,15 @@
 """What genmove says on stderr about its search."""
 
+from typing import TYPE_CHECKING
+
 from board.constant import PASS
 from board.go_board import GoBoard
+from board.stone import Stone
 from common.print_console import print_err
 from mcts.analysis import CandidateMove, SearchResult
+
+if TYPE_CHECKING:
+    from gtp.choosing import Choice
 
 
 def format_candidate(board: GoBoard, move: CandidateMove) -> str:
@@ -12,6 +18,14 @@ def format_candidate(board: GoBoard, move: CandidateMove) -> str:
     value = 0.0 if move.raw_value is None else move.raw_value
     return (f"pos={to_gtp(move.pos)}, visits={move.visits:5d}, policy={move.prior:.4f}, value={move.winrate:.4f}, "
             f"raw_value={value:.4f}, pv={','.join(to_gtp(pos) for pos in move.pv)}")
+
+
+def format_choice(board: GoBoard, choice: "Choice", color: Stone) -> str:
+    """Return one line about a decision."""
+    to_gtp = board.coordinate.convert_to_gtp_format
+    line = " ".join(to_gtp(pos) for pos in choice.pv or (choice.pos,))
+    move = f"{color.name.lower()} {to_gtp(choice.pos)}"
+    return f"{move}: win rate {choice.winrate:.1%}, {choice.visits} visits, {line}"
 
 
 def format_speed(seconds: float, visits: int) -> str:

@@ -14,7 +14,7 @@ from board.handicap import get_fixed_handicap, get_free_handicap
 from board.stone import Stone
 from common.print_console import print_err
 from gtp.choosing import NO_WATCH, Choice, MoveChooser, StopFunction, Watch, never, run_search
-from gtp.diagnostics import format_speed
+from gtp.diagnostics import format_choice, format_speed
 from gtp.move_choice import ResignPolicy, final_lead, first_playable
 from gtp.options import EngineOptions
 from mcts.analysis import SearchResult
@@ -205,7 +205,7 @@ class Engine:
         asked_at = max(asked_at, self._last_move_at)
         cpu_begin = time.process_time()
         choice, limit = self._think(color, asked_at, watch)
-        self.explanation = self._explain(choice, color)
+        self.explanation = format_choice(self.board, choice, color)
         resigns = choice.pos != PASS and self.resign.decide(self.board, color, choice.winrate)
         pos = RESIGN if resigns else choice.pos
         if not resigns:
@@ -217,13 +217,6 @@ class Engine:
         self.time.finish(color, elapsed, choice.visits, limit)
         print_err(format_speed(elapsed, choice.visits))
         return pos
-
-    def _explain(self, choice: Choice, color: Stone) -> str:
-        """Return one line about a decision."""
-        to_gtp = self.board.coordinate.convert_to_gtp_format
-        line = " ".join(to_gtp(pos) for pos in choice.pv or (choice.pos,))
-        move = f"{color.name.lower()} {to_gtp(choice.pos)}"
-        return f"{move}: win rate {choice.winrate:.1%}, {choice.visits} visits, {line}"
 
     def wants_to_ponder(self) -> bool:
         """Tell whether there is something to search while the opponent thinks."""

@@ -24,7 +24,7 @@ FRAME = re.compile(r"([=?])(\d*)(?: [^\n]*|)\n(?:[^\n]+\n)*\n")
 arguments = st.lists(st.one_of(*(st.sampled_from(kind) for kind in (COLORS, VERTICES, NUMBERS, WORDS))), max_size=6)
 moves = st.builds(lambda color, vertex: f"play {color} {vertex}", st.sampled_from(("b", "w")),
                   st.sampled_from(("A1", "A2", "A3", "B1", "B2", "B3", "C1", "C2", "C3", "pass")))
-garbage = st.text(st.characters(blacklist_characters="\n", blacklist_categories=("Cs",)), max_size=30)
+garbage = st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=30)
 
 
 def new_controller() -> Controller:
