@@ -20,6 +20,7 @@ from gtp.options import EngineOptions
 from mcts.analysis import SearchResult
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit, SearchParams
+from mcts.score_estimate import ScoreEstimator
 from mcts.time_manager import UNLIMITED_VISITS, StartOptions, TimeManager
 from mcts.tree import Evaluator, MCTSTree
 from nn.policy_player import RawEvaluation, evaluate
@@ -91,6 +92,7 @@ class Engine:
         tree = self._new_tree(board.board_size)
         for visits in (WARM_UP_VISITS, 2 * WARM_UP_VISITS):
             result = run_search(self.options, self.time, tree, board, color, SearchLimit(visits, strict=True))
+            ScoreEstimator(board, color).estimate_moves(result.candidates[:1])
             board.put_stone(result.pos, color)
             color = Stone.get_opponent_color(color)
         if result.seconds > 0:

@@ -52,7 +52,7 @@ def test_diagnostics_go_to_stderr_in_board_order(capfd: pytest.CaptureFixture):
 ])
 def test_modes_and_their_precedence(options: dict, calls: int):
     fake = FakeEvaluator()
-    gtp = Controller(make=lambda size: fake, **options)
+    gtp = Controller(make=lambda size: fake, batch_size=1, **options)
     gtp.ask("genmove b")
     assert fake.calls == calls
 
