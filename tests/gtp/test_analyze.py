@@ -14,7 +14,7 @@ from gtp.analysis_format import OWNERSHIP_LETTERS, encode_ownership
 from gtp.analysis_request import KATA_FLAGS, AnalysisRequest, RequestParser
 from gtp.protocol import parse_line
 from gtp.reader import InputLine, LineReader
-from tests.gtp.players import Controller, FakeEvaluator
+from tests.gtp.players import SLOW_START, Controller, FakeEvaluator
 
 ANALYZE = ("lz-analyze", "kata-analyze", "cgos-analyze")
 GENMOVE = ("lz-genmove_analyze", "kata-genmove_analyze", "cgos-genmove_analyze", "genmove_analyze")
@@ -75,7 +75,7 @@ class Session:
     def send(self, text: str) -> None:
         self._source.put(text.encode())
 
-    def wait(self, condition: Callable[[str], bool], seconds: float = 60.0) -> str:
+    def wait(self, condition: Callable[[str], bool], seconds: float = SLOW_START) -> str:
         """Return the output as soon as it fulfils the condition."""
         end = time.monotonic() + seconds
         while not condition(self.output):
@@ -85,7 +85,7 @@ class Session:
 
     def close(self) -> None:
         self._source.put(b"")
-        self._thread.join(60)
+        self._thread.join(SLOW_START)
         assert not self._thread.is_alive()
 
 

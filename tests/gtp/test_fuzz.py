@@ -1,6 +1,7 @@
 """Random sessions, valid and not: one well-formed reply per command, no state change on failure, memory that stays."""
 
 import gc
+import os
 import re
 import tracemalloc
 
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 from tests.gtp.players import Controller
 
 SIZE = 3
+# Sessions of about ten lines; more for a longer fuzz (HIYOKO_FUZZ_SESSIONS=10000).
+EXAMPLES = int(os.environ.get("HIYOKO_FUZZ_SESSIONS", "60"))
 COLORS = ("b", "w", "B", "White", "black", "green", "")
 VERTICES = ("A1", "b2", "C3", "a3", "pass", "PASS", "resign", "I1", "J9", "Z99", "A0", "", "\u00e9")
 NUMBERS = ("0", "1", "2", "7", "-1", "3.5", "1e9", "nan", "inf", "99999999999", "x", "")
@@ -56,7 +59,7 @@ def check_line(gtp: Controller, line: str) -> None:
     assert not any(part.startswith(("=", "?")) for part in reply.split("\n")[1:]), (line, reply)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(sessions)
 def test_any_session_gets_one_well_formed_reply_per_command(lines: list[str]):
     gtp = new_controller()
@@ -65,7 +68,7 @@ def test_any_session_gets_one_well_formed_reply_per_command(lines: list[str]):
     assert gtp.ask("name")
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES // 2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.one_of(st.binary(max_size=40), moves.map(str.encode), commands.map(lambda line: line.encode())),
                 max_size=12), st.sampled_from((b"\n", b"\r\n")))
 def test_any_bytes_get_frames_through_the_whole_loop(lines: list[bytes], newline: bytes):
