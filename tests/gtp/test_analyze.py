@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from board.stone import Stone
@@ -237,8 +238,16 @@ def test_a_full_tree_keeps_the_command_open():
     session.close()
 
 
+class SlowEvaluator(FakeEvaluator):
+    """Takes so long that a search cannot fill its memory before the next line comes."""
+
+    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        time.sleep(0.02)
+        return super().__call__(planes)
+
+
 def test_cancellable_searches():
-    session = Session(const_time=600.0)
+    session = Session(const_time=600.0, make=SlowEvaluator)
     session.send("1 kata-search_cancellable b\n")
     time.sleep(0.2)
     session.send("2 kata-search_analyze_cancellable b 1\n")
