@@ -8,6 +8,7 @@ import numpy as np
 
 from board.benson import find_pass_alive
 from board.constant import PASS
+from board.random_state import new_random_state, next_random
 from board.rules import is_complete_eye, is_legal, play, self_atari_size
 from board.state import (
     BLACK,
@@ -88,7 +89,7 @@ def area_score(state, owner, queue):
 
 
 @kernel
-def random_move(state, color, self_atari_limit, rng):
+def random_move(state, color, self_atari_limit, random_state):
     """Return a random legal move that fills no own complete eye, PASS if there is none.
 
     Moves that put `self_atari_limit` own stones or more into atari are left out, unless the limit is NO_LIMIT.
@@ -96,7 +97,7 @@ def random_move(state, color, self_atari_limit, rng):
     """
     remaining = state.info[EMPTIES]
     while remaining > 0:
-        index = int(rng.random() * remaining)
+        index = int(next_random(random_state) * remaining)
         pos = state.empties[index]
         if (is_legal(state, pos, color) and not is_complete_eye(state, pos, color)
                 and (self_atari_limit == NO_LIMIT or self_atari_size(state, pos, color) < self_atari_limit)):
@@ -111,7 +112,7 @@ def random_move(state, color, self_atari_limit, rng):
 
 
 @kernel
-def playout(state, self_atari_limit, rng):
+def playout(state, self_atari_limit, random_state):
     """Play random moves to the end of the game and return the number of moves. Modifies state."""
     info = state.info
     limit = PLAYOUT_MOVES_PER_POINT * info[SIZE] * info[SIZE]
@@ -119,13 +120,13 @@ def playout(state, self_atari_limit, rng):
     info[PASSES] = 0
     while moves < limit and info[PASSES] < 2:
         color = info[TO_MOVE]
-        play(state, random_move(state, color, self_atari_limit, rng), color)
+        play(state, random_move(state, color, self_atari_limit, random_state), color)
         moves += 1
     return moves
 
 
 @kernel
-def run_playouts(start, count, self_atari_limit, rng, state, owner, queue, black_count, white_count):
+def run_playouts(start, count, self_atari_limit, random_state, state, owner, queue, black_count, white_count):
     """Play `count` random games from `start`, both colors moving first in turn; return the moves played.
 
     Adds to black_count and white_count [C] how often each point ended as theirs. Modifies the work space state,
@@ -135,7 +136,7 @@ def run_playouts(start, count, self_atari_limit, rng, state, owner, queue, black
     for game in range(count):
         copy_state(state, start)
         state.info[TO_MOVE] = BLACK + game % 2
-        moves += playout(state, self_atari_limit, rng)
+        moves += playout(state, self_atari_limit, random_state)
         area_score(state, owner, queue)
         for pos in range(len(owner)):
             if owner[pos] == BLACK:
@@ -157,8 +158,8 @@ def playout_ownership(state: State, count: int, rng: np.random.Generator) -> np.
     cells = len(state.stones)
     black, white = np.zeros(cells, dtype=np.int32), np.zeros(cells, dtype=np.int32)
     work = new_state(int(state.info[SIZE]))
-    run_playouts(state, count, SELF_ATARI_LIMIT, rng, work, np.empty(cells, np.int8), np.empty(cells, np.int16),
-                 black, white)
+    owner, queue = np.empty(cells, dtype=np.int8), np.empty(cells, dtype=np.int16)
+    run_playouts(state, count, SELF_ATARI_LIMIT, new_random_state(rng), work, owner, queue, black, white)
     return (black - white) / count
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from board.go_board import GoBoard
+from board.random_state import new_random_state
 from board.rules import list_legal_moves
 from board.score import NO_LIMIT, run_playouts
 from board.state import BLACK, MOVES, copy_state, new_state
@@ -55,14 +56,14 @@ class PlayoutWork:
         """Make the work space."""
         self._start, self._state = new_state(board_size), new_state(board_size)
         cells = len(self._start.stones)
-        self._rng = np.random.Generator(np.random.PCG64(0))
+        self._random_state = new_random_state(np.random.Generator(np.random.PCG64(0)))
         self._owner, self._queue = np.empty(cells, dtype=np.int8), np.empty(cells, dtype=np.int16)
         self._counts = np.zeros((2, cells), dtype=np.int32)
 
     def count_moves(self) -> int:
         """Play PLAYOUTS games and return their moves."""
-        return int(run_playouts(self._start, PLAYOUTS, NO_LIMIT, self._rng, self._state, self._owner, self._queue,
-                                self._counts[0], self._counts[1]))
+        return int(run_playouts(self._start, PLAYOUTS, NO_LIMIT, self._random_state, self._state, self._owner,
+                                self._queue, self._counts[0], self._counts[1]))
 
     def count_games(self) -> int:
         """Play PLAYOUTS games and return their number."""
