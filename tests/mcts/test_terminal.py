@@ -129,6 +129,19 @@ def test_a_finished_game_goes_on_when_a_move_is_asked_for(name: str) -> None:
     check_tree(tree)
 
 
+@pytest.mark.plain
+def test_a_ko_binds_only_the_player_whose_stone_was_taken() -> None:
+    game = Game.from_diagram(". X O . / X O . O / . X O . / . . . .".replace("/", "\n"), "b")
+    ko = game.board.POS(2, 2)
+    game.play((3, 2))
+    assert game.board.ko_pos == ko
+    for color, allowed in (("w", False), ("b", True)):
+        game.color = color
+        tree = MCTSTree(HashEvaluator(4), 4, small_params())
+        tree.search(game.board, game.stone, SearchLimit(5, strict=True))
+        assert (ko in tree.root.action) == allowed
+
+
 def superko_game(moves: int) -> Game:
     """Return a 2x2 game in which Black's seventh move at A2 would repeat the position after the first."""
     game = Game(2, komi=0.5)
