@@ -11,7 +11,7 @@ MAX_PV_LENGTH = 30
 
 
 class MCTSNode:
-    """A view on one node; arrays have one entry per candidate move, PASS last."""
+    """A view on one node; arrays have one entry per candidate move, those that PUCT chose first."""
 
     def __init__(self, tree: Tree, index: int) -> None:
         """Look at node `index` of `tree`."""
