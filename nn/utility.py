@@ -98,11 +98,13 @@ def save_network(network: torch.nn.Module, path: str | Path) -> None:
 def read_state_dict(path: str | Path) -> dict[str, torch.Tensor]:
     """Return the tensors of a model file; raises ModelFileError for anything but a dict of finite tensors."""
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        data = Path(path).read_bytes()
     except FileNotFoundError:
         raise ModelFileError(path, "there is no such file") from None
     except OSError as error:
         raise ModelFileError(path, error.strerror or type(error).__name__) from None
+    try:
+        content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         refused = "global" in str(error).rpartition("WeightsUnpickler error")[2].lower()
         reason = "it holds other objects than weights" if refused else "it is damaged or no model file"
