@@ -14,7 +14,6 @@ from common.command_line import run_command
 from gtp.client import leave, run_gtp
 from gtp.options import (
     DEFAULT_KOMI,
-    DEFAULT_LAG,
     DEFAULT_MODEL,
     RESIGN_STREAK,
     RESIGN_THRESHOLD,
@@ -22,6 +21,7 @@ from gtp.options import (
     describe_time_conflict,
     find_model,
 )
+from mcts.constant import DEFAULT_LAG
 
 ANIMATION_NOTE = "Note: --animation-pv-wait and --animation-move-wait have no effect"
 

@@ -84,6 +84,10 @@ PROGRAM_DIR = Path(__file__).resolve().parent
     help="Model file; checkpoint and metrics go beside it.  [default: model/sl-model.bin]",
 )
 @click.option(
+    "--start", type=click.Path(exists=True, dir_okay=False), default=None,
+    help="Model file whose weights a new run begins with.  [default: random weights]",
+)
+@click.option(
     "--data-dir", type=click.Path(file_okay=False), default=None,
     help="Folder of the training data.  [default: data]",
 )
@@ -103,6 +107,7 @@ def main(**options: Any) -> None:
     kifu_dir, workers = options.pop("kifu_dir"), options.pop("workers")
     options["data_dir"] = Path(options["data_dir"] or PROGRAM_DIR / "data")
     options["output"] = Path(options["output"] or PROGRAM_DIR / "model" / "sl-model.bin")
+    options["start"] = options["start"] or ""
     if options["epochs"] is None and options["minutes"] is None:
         options["epochs"] = learning_param.EPOCHS
 

@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from mcts.constant import DEFAULT_LAG
+
 DEFAULT_MODEL = "model/model.bin"
 RANDOM_MODEL = "none"
 
 RESIGN_THRESHOLD = 0.05
 RESIGN_STREAK = 3
 DEFAULT_KOMI = 7.0
-DEFAULT_LAG = 0.1
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def find_model(model: str, program_folder: Path) -> str:
     for path in tried:
         if path.is_file():
             return str(path)
-    places = " and ".join(str(path.absolute()) for path in dict.fromkeys(tried))
+    places = " and ".join(dict.fromkeys(str(path.absolute()) for path in tried))
     raise FileNotFoundError(f"model file not found: tried {places}; give its path with --model "
                             "(--model none plays with a random network)")
 

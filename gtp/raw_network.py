@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from board.stone import Stone
+from gtp.gogui_commands import format_board
 from mcts.score_estimate import ScoreEstimator
 from nn.policy_player import evaluate
 
@@ -26,11 +27,6 @@ def get_symmetries(text: str) -> list[int]:
     return [int(text)]
 
 
-def format_rows(cells: list[str], board_size: int) -> list[str]:
-    """Return one line per row of the board."""
-    return [" ".join(cells[start:start + board_size]) for start in range(0, len(cells), board_size)]
-
-
 def format_raw(engine: "Engine", color: Stone, sym: int) -> str:
     """Return the network's output for one symmetry; ownership and lead are counted by random games."""
     board = engine.board
@@ -42,6 +38,6 @@ def format_raw(engine: "Engine", color: Stone, sym: int) -> str:
     return "\n".join([
         f"symmetry {sym}", f"whiteWin {white_win:.6f}", f"whiteLoss {1.0 - white_win:.6f}", "noResult 0.000000",
         f"whiteLead {estimate.lead:.3f}", *(f"{name} -1" for name in MISSING),
-        "policy", *format_rows(policy, board.board_size), f"policyPass {raw.policy[-1]:.6f}",
-        "whiteOwnership", *format_rows([f"{value:.4f}" for value in np.asarray(estimate.ownership)], board.board_size),
+        "policy", format_board(policy, board.board_size), f"policyPass {raw.policy[-1]:.6f}",
+        "whiteOwnership", format_board([f"{value:.4f}" for value in np.asarray(estimate.ownership)], board.board_size),
     ])

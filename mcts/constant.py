@@ -14,5 +14,8 @@ CONST_VISITS = 1000
 NN_BATCH_SIZE = 8
 MCTS_TREE_SIZE = 65536
 
+# Seconds that always stay on a clock, for what the controller charges on top of the thinking.
+DEFAULT_LAG = 0.1
+
 # A line of play is cut off at this many moves below the root.
 MAX_DEPTH = 400

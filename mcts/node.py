@@ -99,12 +99,8 @@ class MCTSNode:
         ties = np.flatnonzero(visits == visits.max())
         return int(ties[0]) if len(ties) == 1 else self.ranking()[0]
 
-    def principal_variation(self, i: int) -> list[int]:
-        """Return candidate `i` and the most visited replies after it."""
-        return [pos for pos, _ in self.visited_line(i)]
-
     def visited_line(self, i: int) -> list[tuple[int, int]]:
-        """Return the moves of the principal variation of candidate `i` with their visits."""
+        """Return the principal variation, candidate `i` and the most visited replies after it, with visits."""
         line = [(int(self.action[i]), int(self.children_visits[i]))]
         node = self.child(i)
         while node is not None and len(line) < MAX_PV_LENGTH and node.is_visited():

@@ -9,7 +9,7 @@ from enum import Enum
 
 from board.stone import Stone
 from mcts.clock import Clock, Overtime, TimeSettings
-from mcts.constant import CONST_VISITS
+from mcts.constant import CONST_VISITS, DEFAULT_LAG
 from mcts.params import SearchLimit
 
 # "As many as fit into the time."
@@ -35,8 +35,6 @@ MAX_COST = 0.5
 
 # With less than this for a move (seconds) the move is the network's first choice.
 MIN_SEARCH_TIME = 0.02
-# Seconds that always stay on a clock, for what the controller charges on top (`--lag`).
-DEFAULT_LAG = 0.1
 
 # Visits per second until the first measurement; a search that must plan its visits ahead starts from it.
 FIRST_SPEED = 100.0

@@ -35,8 +35,8 @@ from mcts.tree_state import (
     new_line,
     new_tree,
 )
+from nn.feature import Evaluator
 
-Evaluator = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 NO_SCHEDULE = np.zeros(1, dtype=np.int32)
 
 
@@ -186,6 +186,13 @@ class MCTSTree:
         progress.visits += waiting + finished
         progress.longest_batch = max(progress.longest_batch, time.perf_counter() - begin)
 
+    def _may_go_on(self, progress: Progress, should_stop: Callable[[], bool] | None) -> bool:
+        """Return whether time, the caller and the memory allow another batch; note when it is the memory."""
+        if progress.out_of_time or (should_stop is not None and should_stop()):
+            return False
+        self.tree_is_full = not self._reserve()
+        return not self.tree_is_full
+
     def _is_settled(self, progress: Progress, total_limit: int) -> bool:
         """Return whether the remaining visits cannot change the most visited move."""
         visits = np.sort(self.root.children_visits)
@@ -207,12 +214,7 @@ class MCTSTree:
         unchanged = self._restrict(restriction)
         self._set_root(board, color, reuse=unchanged and self._built_by == PUCB)
         self._built_by = PUCB
-        while self.root.node_visits < limit.visits and not progress.out_of_time:
-            if should_stop is not None and should_stop():
-                break
-            if not self._reserve():
-                self.tree_is_full = True
-                break
+        while self.root.node_visits < limit.visits and self._may_go_on(progress, should_stop):
             if not limit.strict and self._is_settled(progress, limit.visits):
                 break
             wanted = min(self.params.batch_size, limit.visits - self.root.node_visits)
@@ -236,12 +238,7 @@ class MCTSTree:
         count = self.root.num_children
         self._noise[:count] = 0.0 if rng is None else rng.gumbel(size=count)
         schedule = np.array(considered_visits(min(count, self.params.max_considered), limit.visits), dtype=np.int32)
-        while progress.visits < limit.visits and not progress.out_of_time:
-            if should_stop is not None and should_stop():
-                break
-            if not self._reserve():
-                self.tree_is_full = True
-                break
+        while progress.visits < limit.visits and self._may_go_on(progress, should_stop):
             done = progress.visits
             same_round = int(np.argmax(np.append(schedule[done:] != schedule[done], True)))
             self._run_batch(progress, min(self.params.batch_size, same_round), GUMBEL, schedule)

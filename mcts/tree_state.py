@@ -12,6 +12,7 @@ from board.constant import PASS
 from board.state import History, State, new_history, new_state
 from common.kernel import kernel
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
+from nn.constant import INPUT_PLANES
 
 # Tree.node_kind: waiting for the network, evaluated, or the end of the game.
 PENDING, EXPANDED, TERMINAL = 0, 1, 2
@@ -82,11 +83,11 @@ def grow_tree(tree: Tree, nodes: int, edges: int) -> Tree:
     return larger
 
 
-def new_batch(board_size: int, batch_size: int, planes: int = 6) -> Batch:
+def new_batch(board_size: int, batch_size: int) -> Batch:
     """Return work space for batches of up to `batch_size` leaves."""
     cells = (board_size + 2) ** 2
     return Batch(
-        np.zeros((batch_size, planes, board_size, board_size), dtype=np.float32),
+        np.zeros((batch_size, INPUT_PLANES, board_size, board_size), dtype=np.float32),
         np.zeros(batch_size, dtype=np.int32), np.zeros((batch_size, MAX_DEPTH), dtype=np.int32),
         np.zeros(batch_size, dtype=np.int32), np.zeros(board_size * board_size, dtype=np.int32),
         np.zeros(cells, dtype=np.int8), np.zeros(cells, dtype=np.int16), np.zeros((3, cells), dtype=np.int16),

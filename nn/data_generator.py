@@ -26,7 +26,7 @@ import learning_param
 from board.constant import BOARD_SIZE
 from board.geometry import get_geometry
 from common.print_console import print_err
-from nn.feature import NUM_PLANES
+from nn.constant import INPUT_PLANES
 from nn.replay import Replayer, mover_value
 from sgf.collection import Kifu, Piece, Skipped, cut_into_pieces, list_sgf_files, read_pieces
 from sgf.grammar import SGFError
@@ -104,7 +104,7 @@ def write_data_file(path: Path, games: list[Kifu], board_size: int) -> None:
     classes = np.eye(board_size * board_size + 1, dtype=np.uint8)
     replayer = Replayer(board_size)
     arrays: list[tuple[str, tuple[int, ...], type, Callable[[Kifu], np.ndarray]]] = [
-        ("input", (samples, NUM_PLANES, board_size, board_size), np.int8, replayer.encode),
+        ("input", (samples, INPUT_PLANES, board_size, board_size), np.int8, replayer.encode),
         ("policy", (samples, len(classes)), np.uint8, lambda game: classes[policy_index[game.pos]]),
         ("value", (samples,), np.int32, mover_value),
         ("win_rate", (samples,), np.float32, lambda game: game.win_rate),

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 
 from board.geometry import get_geometry
+from nn.constant import INPUT_PLANES
 from nn.loss import UNKNOWN_VALUE
-from nn.network.dual_net import INPUT_PLANES
 
 SYMMETRIES = 8
 CACHE_BYTES = 2 << 30  # samples kept in memory between epochs; beyond that files are read again

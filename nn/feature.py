@@ -4,6 +4,8 @@ Six planes of S x S: 0 empty, 1 own stones, 2 opponent's stones, 3 the previous 
 move was a pass, 5 the side to move (+1 Black, -1 White).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from board.constant import PASS
@@ -12,8 +14,11 @@ from board.go_board import GoBoard
 from board.state import BLACK, EMPTY, LAST_MOVE, SIZE, WIDTH
 from board.stone import Stone
 from common.kernel import kernel
+from nn.constant import INPUT_PLANES
 
-NUM_PLANES = 6
+# What takes planes, float32 [N, 6, S, S], to policy logits, float32 [N, S*S + 1], and the chances to lose, draw and
+# win, float32 [N, 3]: the network (nn/inference.py), or whatever stands in for it.
+Evaluator = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 @kernel
@@ -38,9 +43,9 @@ def encode_planes(state, color, out):
 def generate_input_planes(board: GoBoard, color: Stone, sym: int = 0) -> np.ndarray:
     """Return the planes of a board, float32 [6, S, S], seen through symmetry `sym` (0 to 7)."""
     geometry = get_geometry(board.board_size)
-    planes = np.empty((NUM_PLANES, board.board_size, board.board_size), dtype=np.float32)
+    planes = np.empty((INPUT_PLANES, board.board_size, board.board_size), dtype=np.float32)
     encode_planes(board.state, int(color), planes)
     if sym == 0:
         return planes
     order = geometry.policy_index[geometry.symmetry[sym, geometry.points]]
-    return planes.reshape(NUM_PLANES, -1)[:, order].reshape(planes.shape)
+    return planes.reshape(INPUT_PLANES, -1)[:, order].reshape(planes.shape)

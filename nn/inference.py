@@ -8,7 +8,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from nn.network.dual_net import INPUT_PLANES, DualNet
+from nn.constant import INPUT_PLANES
+from nn.network.dual_net import DualNet
 from nn.network.res_block import ResidualBlock
 from nn.precision import choose_half_dtype
 

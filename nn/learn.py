@@ -19,7 +19,14 @@ from nn.metrics import Row, Scores, Sums, print_scores, write_csv, write_curves
 from nn.network.dual_net import DEFAULT_BLOCKS, DEFAULT_FILTERS, DualNet
 from nn.precision import choose_precision
 from nn.schedule import CosineSchedule, LectureSchedule, Schedule
-from nn.utility import get_torch_device, save_atomically, save_network, to_channels_last
+from nn.utility import (
+    ModelFileError,
+    get_torch_device,
+    load_network,
+    save_atomically,
+    save_network,
+    to_channels_last,
+)
 
 ROW_STEPS = 1000  # steps between two rows of the CSV
 CHECK_STEPS = 50  # steps between two looks at the running loss
@@ -61,6 +68,7 @@ class TrainConfig:
     minutes: float | None = None  # wall-clock budget of the whole run, resumed parts together
     use_gpu: bool = True
     restart: bool = False
+    start: str = ""  # model file that a new run begins from; empty: random weights
     data_dir: Path = Path("data")
     output: Path = Path("model/sl-model.bin")
 
@@ -92,6 +100,21 @@ def make_schedule(config: TrainConfig) -> Schedule:
     raise TrainError(f"unknown schedule {config.schedule!r}: say lecture or cosine")
 
 
+def make_first_network(config: TrainConfig, device: torch.device) -> DualNet:
+    """Return the network a new run begins with; raises TrainError for a start that cannot be used or fits not."""
+    if not config.start:
+        return DualNet(device, config.board_size, config.filters, config.blocks)
+    try:
+        network = load_network(config.start, config.board_size, config.use_gpu)
+    except ModelFileError as error:
+        raise TrainError(f"cannot start from {error.path}: {error.reason}; give another model with --start") from None
+    filters, blocks = network.conv_layer.out_channels, len(network.blocks)
+    if (filters, blocks) != (config.filters, config.blocks):
+        raise TrainError(f"{config.start} has {filters} filters and {blocks} blocks, not {config.filters} and "
+                         f"{config.blocks}: say --filters {filters} --blocks {blocks}")
+    return network
+
+
 class Trainer:
     """One run: network, optimizer, data and where it stands."""
 
@@ -103,8 +126,7 @@ class Trainer:
         files = open_files(find_data_files(config.data_dir, recipe.data_pattern), config.test_share)
         self.data = DataSet(files, config.board_size, config.batch_size, config.seed)
         torch.manual_seed(config.seed)
-        network = DualNet(self.device, config.board_size, config.filters, config.blocks)
-        self.network = to_channels_last(network, self.device)
+        self.network = to_channels_last(make_first_network(config, self.device), self.device)
         self.average = WeightAverage(self.network, config.ema) if config.ema > 0.0 else None
         self.optimizer = torch.optim.SGD(
             self.network.parameters(), lr=config.learning_rate, momentum=learning_param.MOMENTUM,

@@ -1,7 +1,6 @@
 """Moves without search: drawn from the network's policy."""
 
 import random
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -9,9 +8,7 @@ import numpy as np
 from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
-from nn.feature import generate_input_planes
-
-Evaluator = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+from nn.feature import Evaluator, generate_input_planes
 
 # Moves with less than this share of the best one's probability are not played.
 CUTOFF = 0.1

@@ -11,7 +11,8 @@ from board.state import BLACK, clear_state, new_state
 from board.stone import Stone
 from board.string import set_up_stones
 from common.kernel import kernel
-from nn.feature import NUM_PLANES, encode_planes
+from nn.constant import INPUT_PLANES
+from nn.feature import encode_planes
 from sgf.collection import Kifu
 from sgf.grammar import ILLEGAL, SET_UP, SGFError
 
@@ -45,7 +46,7 @@ class Replayer:
         """Prepare the board."""
         self.board_size = board_size
         self._state = new_state(board_size)
-        self._no_planes = np.empty((0, NUM_PLANES, board_size, board_size), dtype=np.int8)
+        self._no_planes = np.empty((0, INPUT_PLANES, board_size, board_size), dtype=np.int8)
 
     def check(self, game: Kifu) -> None:
         """Raise SGFError unless the rules allow the game's set-up and every move."""

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import torch
 
 from common.print_console import print_err
-from nn.network.dual_net import INPUT_PLANES, DualNet
+from nn.constant import INPUT_PLANES
+from nn.network.dual_net import DualNet
 from nn.network.head.policy_head import POLICY_CHANNELS
 
 if TYPE_CHECKING:

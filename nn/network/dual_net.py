@@ -7,11 +7,11 @@ import torch
 from torch import nn
 
 from board.constant import BOARD_SIZE
+from nn.constant import INPUT_PLANES
 from nn.network.head.policy_head import PolicyHead
 from nn.network.head.value_head import ValueHead
 from nn.network.res_block import ResidualBlock
 
-INPUT_PLANES = 6
 DEFAULT_FILTERS = 64
 DEFAULT_BLOCKS = 6
 

@@ -1,29 +1,19 @@
 """The same tests without compiled code and with checked array bounds: neither may show anything new."""
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-
-def run_tests(root: Path, *arguments: str, **environment: str) -> None:
-    """Run board tests in a process of their own; fail with their output."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "tests/board", *arguments]
-    result = subprocess.run(
-        command, cwd=root, env={**os.environ, **environment}, capture_output=True, text=True, timeout=500
-    )
-    assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-2000:]
+from tests.subprocess_tests import run_tests
 
 
 @pytest.mark.slow
 def test_without_compiled_code(root: Path) -> None:
-    run_tests(root, "-m", "plain", NUMBA_DISABLE_JIT="1")
+    run_tests(root, "tests/board", "-m", "plain", NUMBA_DISABLE_JIT="1")
 
 
 @pytest.mark.slow
 def test_with_checked_array_bounds(root: Path, tmp_path: Path) -> None:
     chosen = "test_small_random_game or test_dead_stones"
-    run_tests(root, "-k", chosen, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
+    run_tests(root, "tests/board", "-k", chosen, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))

@@ -112,6 +112,25 @@ def test_other_settings_do_not_resume(config: TrainConfig, monkeypatch: pytest.M
     assert load_network(config.output).conv_layer.out_channels == 6
 
 
+def test_a_run_starts_from_the_weights_of_a_model(config: TrainConfig, tmp_path: Path) -> None:
+    train(config)
+    again = replace(config, start=str(config.output), output=tmp_path / "again" / "sl-model.bin")
+    trainer = Trainer(again, SUPERVISED)
+    assert same(trainer.network.state_dict(), tensors(config.output))
+    assert trainer.average is not None and same(trainer.average.network.state_dict(), tensors(config.output))
+    assert train(again) == ""
+
+
+def test_a_start_that_does_not_fit_is_said(config: TrainConfig, tmp_path: Path) -> None:
+    train(config)
+    with pytest.raises(TrainError, match="4 filters and 1 blocks, not 8 and 1: say --filters 4 --blocks 1"):
+        Trainer(replace(config, start=str(config.output), filters=8), SUPERVISED)
+    broken = tmp_path / "broken.bin"
+    broken.write_bytes(config.output.read_bytes()[:300])
+    with pytest.raises(TrainError, match="cannot start from .*broken.bin: it is damaged .*--start"):
+        Trainer(replace(config, start=str(broken)), SUPERVISED)
+
+
 def test_a_damaged_checkpoint_is_said(config: TrainConfig) -> None:
     Trainer(config, SUPERVISED).save_state()
     path = config.output.with_name("sl-state.ckpt")

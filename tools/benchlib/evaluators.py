@@ -5,7 +5,7 @@ Letters: N positions, S board size, A = S*S + 1 policy entries.
 
 import numpy as np
 
-from nn.feature import NUM_PLANES
+from nn.constant import INPUT_PLANES
 
 # Odd constants of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -75,7 +75,7 @@ class HashEvaluator:
 
     def __init__(self, board_size: int) -> None:
         """Prepare the multipliers of the hash."""
-        inputs, actions = NUM_PLANES * board_size * board_size, board_size * board_size + 1
+        inputs, actions = INPUT_PLANES * board_size * board_size, board_size * board_size + 1
         self._weights = mix(np.arange(inputs, dtype=np.uint64))
         self._actions = mix(np.arange(actions, dtype=np.uint64) + np.uint64(2**32))
 

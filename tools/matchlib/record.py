@@ -6,7 +6,6 @@ from typing import Any
 
 # How games end; all but the first two are the loser's doing.
 REASONS = ("score", "max-moves", "resign", "time", "illegal", "crash", "timeout", "error")
-SCORED_REASONS = ("score", "max-moves")
 
 
 @dataclass
