@@ -81,6 +81,8 @@ POSITIVE = FiniteFloat(above=0.0)
 @click.option("--const-time", type=POSITIVE, help="Seconds per move; beats --visits and --strict-visits.")
 @click.option("--time", type=POSITIVE, help="Seconds per player and game; beats the three options above.")
 @click.option("--batch-size", type=COUNT, help="Positions per call of the network.  [default: chosen by the search]")
+@click.option("--symmetries", type=click.IntRange(1, 8), default=1, show_default=True,
+              help="Average the network over so many symmetries of the board: steadier, and so many times slower.")
 @click.option("--tree-size", type=COUNT, help="Nodes of the search tree to begin with.  [default: 65536]")
 @click.option("--cgos-mode", type=click.BOOL, default=False, show_default=True,
               help="All stones on the board are alive when the game ends.")

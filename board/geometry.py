@@ -62,3 +62,9 @@ def get_geometry(board_size: int) -> Geometry:
     for table in (points, policy_pos, policy_index, symmetry):
         table.setflags(write=False)
     return Geometry(board_size, width, cells, points, policy_pos, policy_index, symmetry)
+
+
+def make_symmetry_index(board_size: int) -> np.ndarray:
+    """Return int64 [8, A]: the policy entry that is read for each entry under each symmetry (the pass stays)."""
+    geometry = get_geometry(board_size)
+    return geometry.policy_index[geometry.symmetry[:, geometry.policy_pos]].astype(np.int64)

@@ -27,7 +27,7 @@ def load_engine(options: EngineOptions) -> "Engine":
     from nn.utility import load_evaluator
 
     source = EvaluatorSource(
-        load=lambda board_size: load_evaluator(options.model, board_size, options.use_gpu),
+        load=lambda board_size: load_evaluator(options.model, board_size, options.use_gpu, options.symmetries),
         any_size=options.model == RANDOM_MODEL,
     )
     engine = Engine(options, source)

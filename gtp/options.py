@@ -21,6 +21,7 @@ class EngineOptions:
     superko: bool = False
     model: str = DEFAULT_MODEL
     use_gpu: bool = False
+    symmetries: int = 1
     policy_move: bool = False
     sequential_halving: bool = False
     komi: float = DEFAULT_KOMI

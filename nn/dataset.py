@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from board.geometry import get_geometry
 from nn.constant import INPUT_PLANES
 from nn.loss import UNKNOWN_VALUE
 
@@ -185,19 +184,13 @@ class DataSet:
         return self._cache[file.path]
 
 
-def make_symmetry_table(board_size: int) -> torch.Tensor:
-    """Return int64 [8, A]: the policy entry that is read for each entry under each symmetry (the pass stays)."""
-    geometry = get_geometry(board_size)
-    return torch.from_numpy(geometry.policy_index[geometry.symmetry[:, geometry.policy_pos]].astype(np.int64))
-
-
 def make_batch(samples: Samples, symmetries: np.ndarray, table: torch.Tensor, device: torch.device) -> Batch:
     """Move samples to the device and turn each one's planes and policy by its symmetry.
 
     Args:
         samples: N samples.
         symmetries: int [N], 0 to 7.
-        table: make_symmetry_table(), on the device.
+        table: make_symmetry_index() of the board size, as a tensor on the device.
         device: where the batch goes.
     """
     planes, policy, value, win_rate = (torch.from_numpy(array).to(device, non_blocking=True) for array in samples)

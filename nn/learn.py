@@ -10,9 +10,10 @@ import torch
 from tqdm import tqdm
 
 import learning_param
+from board.geometry import make_symmetry_index
 from common.print_console import print_err, print_out
 from nn.average import WeightAverage
-from nn.dataset import DataSet, find_data_files, make_batch, make_symmetry_table, open_files
+from nn.dataset import DataSet, find_data_files, make_batch, open_files
 from nn.interrupt import StopRequest
 from nn.loss import PolicyLoss, calculate_policy_loss, calculate_value_loss, make_value_target
 from nn.metrics import Row, Scores, Sums, print_scores, write_csv, write_curves
@@ -134,7 +135,7 @@ class Trainer:
         )
         self.precision = choose_precision(self.device)
         self.schedule = make_schedule(config)
-        self.symmetry_table = make_symmetry_table(config.board_size).to(self.device)
+        self.symmetry_table = torch.from_numpy(make_symmetry_index(config.board_size)).to(self.device)
         self.sums = Sums(config.value_weight, self.device)
         self.progress = Progress()
         self.rows: list[Row] = []

@@ -188,8 +188,10 @@ def make_random_network(board_size: int | None, device: torch.device) -> DualNet
     return network.to(device).eval()
 
 
-def load_evaluator(path: str | Path, board_size: int | None = None, use_gpu: bool = False) -> "Evaluator":
+def load_evaluator(
+    path: str | Path, board_size: int | None = None, use_gpu: bool = False, symmetries: int = 1
+) -> "Evaluator":
     """Return the fast numpy evaluator of a model file ("none": random weights); raises ModelFileError."""
     from nn.inference import Evaluator  # the import of the lower-level parts waits until an evaluator is wanted
 
-    return Evaluator(load_network(path, board_size, use_gpu))
+    return Evaluator(load_network(path, board_size, use_gpu), symmetries)

@@ -1,10 +1,12 @@
 """Names of points and the tables of each board size."""
 import re
 
+import numpy as np
 import pytest
 
 from board.constant import GTP_X_COORDINATE, PASS, RESIGN
 from board.coordinate import Coordinate
+from board.geometry import make_symmetry_index
 from board.go_board import GoBoard
 from board.stone import Stone
 
@@ -135,3 +137,16 @@ def test_board_data_is_read_through_the_symmetry(sym: int) -> None:
     assert [int(value) for value in board.get_board_data(sym)] == [int(board.board[pos]) for pos in read]
     liberties = [int(board.strings.get_num_liberties(pos)) if board.board[pos] else 0 for pos in read]
     assert [int(value) for value in board.get_liberty_data(sym)] == liberties
+
+
+@pytest.mark.parametrize("board_size", [2, 5, 9])
+def test_the_symmetries_form_the_group_of_the_square(board_size: int) -> None:
+    table = make_symmetry_index(board_size)
+    points = board_size ** 2
+    rows = {tuple(row) for row in table}
+    assert len(rows) == 8 and tuple(range(points + 1)) in rows
+    assert all(sorted(row) == list(range(points + 1)) and row[points] == points for row in rows)
+    assert {tuple(first[second]) for first in table for second in table} == rows
+    grid = np.arange(points).reshape(board_size, board_size)
+    expected = {tuple(np.rot90(g, k).ravel()) for g in (grid, grid.T) for k in range(4)}
+    assert {row[:-1] for row in rows} == expected

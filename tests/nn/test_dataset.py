@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from board.geometry import make_symmetry_index
 from nn.dataset import (
     DataError,
     DataSet,
@@ -13,13 +14,13 @@ from nn.dataset import (
     find_data_files,
     load_samples,
     make_batch,
-    make_symmetry_table,
     open_files,
     split_samples,
 )
 from tests.nn.samples import make_arrays, write_data
 
 CPU = torch.device("cpu")
+TABLE = torch.from_numpy(make_symmetry_index(5))
 
 
 def make_set(folder: Path, test_share: float = 0.2, batch_size: int = 8, seed: int = 0) -> DataSet:
@@ -130,19 +131,6 @@ def test_no_file_says_what_to_do(tmp_path: Path) -> None:
         find_data_files(tmp_path, "sl_data_*.npz")
 
 
-@pytest.mark.parametrize("board_size", [2, 5, 9])
-def test_the_symmetries_form_the_group_of_the_square(board_size: int) -> None:
-    table = make_symmetry_table(board_size).numpy()
-    points = board_size ** 2
-    rows = {tuple(row) for row in table}
-    assert len(rows) == 8 and tuple(range(points + 1)) in rows
-    assert all(sorted(row) == list(range(points + 1)) and row[points] == points for row in rows)
-    assert {tuple(first[second]) for first in table for second in table} == rows
-    grid = np.arange(points).reshape(board_size, board_size)
-    expected = {tuple(np.rot90(g, k).ravel()) for g in (grid, grid.T) for k in range(4)}
-    assert {row[:-1] for row in rows} == expected
-
-
 def test_planes_and_policy_are_turned_together() -> None:
     arrays = make_arrays(64, 5)
     planes = arrays["input"]
@@ -150,7 +138,7 @@ def test_planes_and_policy_are_turned_together() -> None:
     policy[:4] = np.eye(26, dtype=np.uint8)[25]
     samples = Samples(planes, policy, arrays["value"].astype(np.int8), arrays["win_rate"])
     symmetries = np.arange(64) % 8
-    batch = make_batch(samples, symmetries, make_symmetry_table(5), CPU)
+    batch = make_batch(samples, symmetries, TABLE, CPU)
     turned = batch.policy[4:, :25].reshape(-1, 5, 5)
     assert torch.equal(turned, batch.planes[4:, 3])
     assert torch.equal(batch.policy[:4, 25], torch.ones(4)) and batch.policy.sum() == 64
@@ -159,5 +147,5 @@ def test_planes_and_policy_are_turned_together() -> None:
         variants = [np.rot90(part, k, axes=(1, 2)) for part in (planes[sample], planes[sample].transpose(0, 2, 1))
                     for k in range(4)]
         assert any(np.array_equal(batch.planes[sample].numpy(), variant) for variant in variants)
-    identity = make_batch(samples, np.zeros(64, dtype=np.int64), make_symmetry_table(5), CPU)
+    identity = make_batch(samples, np.zeros(64, dtype=np.int64), TABLE, CPU)
     np.testing.assert_array_equal(identity.planes.numpy(), planes)

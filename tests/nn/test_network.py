@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from board.geometry import make_symmetry_index
 from nn.inference import Evaluator, fold_batch_norm
 from nn.network.dual_net import DualNet, make_common_blocks
 from nn.network.res_block import ResidualBlock
@@ -110,6 +111,34 @@ def test_a_large_batch_is_evaluated_in_parts() -> None:
     evaluator.batch_limit = 4
     for part, wanted in zip(evaluator(planes), whole, strict=True):
         np.testing.assert_allclose(part, wanted, atol=1e-5)
+
+
+def test_an_average_over_symmetries() -> None:
+    network = lively_network(5)
+    planes, index = random_planes(3, 5), make_symmetry_index(5)
+    single, average = Evaluator(network), Evaluator(network, symmetries=3)
+    wanted_policy, wanted_value = np.zeros((3, 26)), np.zeros((3, 3))
+    for order in index[:3]:
+        policy, value = single(turn(planes, order))
+        wanted_policy[:, order] += policy / 3
+        wanted_value += value / 3
+    got_policy, got_value = average(planes)
+    np.testing.assert_allclose(got_policy, wanted_policy, atol=1e-4)
+    np.testing.assert_allclose(got_value, wanted_value, atol=1e-4)
+    assert got_policy.dtype == got_value.dtype == np.float32
+
+
+def test_an_average_over_all_symmetries_is_the_same_for_all_of_them() -> None:
+    evaluator, planes = Evaluator(lively_network(5), symmetries=8), random_planes(2, 5)
+    policy, value = evaluator(planes)
+    for order in make_symmetry_index(5):
+        turned_policy, turned_value = evaluator(turn(planes, order))
+        np.testing.assert_allclose(turned_policy, policy[:, order], atol=1e-4)
+        np.testing.assert_allclose(turned_value, value, atol=1e-4)
+
+
+def turn(planes: np.ndarray, order: np.ndarray) -> np.ndarray:
+    return planes.reshape(*planes.shape[:2], -1)[:, :, order[:-1]].reshape(planes.shape)
 
 
 def test_other_planes_are_refused() -> None:
