@@ -28,6 +28,7 @@ from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import run_command
 from common.print_console import print_err
 from tools.matchlib.config import MatchConfig
+from tools.matchlib.dialect import CLIENTS
 from tools.matchlib.errors import MatchError
 from tools.matchlib.runner import run_match
 
@@ -53,6 +54,8 @@ def interrupt(_signal: int, _frame: FrameType | None) -> None:
               help="Seconds per side and game; no clock when left out.")
 @click.option("--no-time-left", "sends_time_left", is_flag=True, flag_value=False, default=True, show_default=False,
               help="Do not send time_left before each move.")
+@click.option("--client", type=click.Choice(CLIENTS), default="gtp",
+              help="Ask for moves in plain GTP, or as the CGOS client does: with analysis, kept in the SGF.")
 @click.option("--openings", default="center", help="center, random, none, or a file with one opening a line.")
 @click.option("--opening-plies", type=click.IntRange(min=0), default=2, help="Length of center and random openings.")
 @click.option("--max-moves", type=click.IntRange(min=0), default=0,

@@ -6,6 +6,7 @@ import random
 import sys
 import time
 
+CGOS_COMMANDS = ("cgos-opponent_name", "cgos-genmove_analyze", "cgos-gameover")
 COLUMNS = "ABCDEFGHJKLMNOPQRST"
 Point = tuple[int, int]
 Position = dict[Point, str]
@@ -102,8 +103,9 @@ class FakeEngine:
         name, arguments = words[0], words[1:]
         if name == "list_commands":
             commands = "protocol_version name version list_commands quit boardsize clear_board play genmove"
-            return "= " + "\n".join((commands + ("" if self.options.bare else " komi time_settings time_left")).split())
-        if name in ("komi", "time_settings", "time_left"):
+            commands += "" if self.options.bare else " komi time_settings time_left"
+            return "= " + "\n".join((commands + " ".join(["", *CGOS_COMMANDS] if self.options.cgos else [])).split())
+        if name in ("komi", "time_settings", "time_left", "cgos-opponent_name", "cgos-gameover"):
             sys.stderr.write(" ".join(words) + "\n")
             sys.stderr.flush()
             return "? unknown command" if self.options.bare else "="
@@ -119,6 +121,9 @@ class FakeEngine:
             return self.play(arguments[0].lower(), arguments[1])
         if name == "genmove":
             return self.genmove(arguments[0].lower())
+        if name == "cgos-genmove_analyze":
+            move = self.genmove(arguments[0].lower())
+            return f'=\n{self.options.cgos}\nplay {move[2:]}' if move.startswith("=") else move
         return {"name": f"= {self.options.name}", "version": "= 1.0", "quit": "="}.get(name, "? unknown command")
 
 
@@ -133,6 +138,7 @@ def main() -> None:
     parser.add_argument("--pass-from", type=int, default=10**9)
     parser.add_argument("--refuse-play", action="store_true")
     parser.add_argument("--bare", action="store_true")
+    parser.add_argument("--cgos", default="", help="know the commands of CGOS; the analysis to give")
     parser.add_argument("--deaf", action="store_true", help="do not quit when told to")
     parser.add_argument("--each-game", action="store_true", help="count moves anew in each game")
     engine = FakeEngine(parser.parse_args())

@@ -27,6 +27,7 @@ class MatchConfig:
         directory: Where the games, the logs and the state are kept.
         time_seconds: Seconds per side and game, None without clocks.
         sends_time_left: Whether `time_left` goes before each move.
+        client: "gtp", or "cgos" to talk to the engines as the CGOS client does.
         openings: "center", "random", "none" or the name of a file.
         opening_plies: Length of a generated opening.
         max_moves: Moves, those of the opening included, after which a game is scored as it stands.
@@ -45,6 +46,7 @@ class MatchConfig:
     parallel: int = 1
     time_seconds: int | None = None
     sends_time_left: bool = True
+    client: str = "gtp"
     openings: str = "center"
     opening_plies: int = 2
     max_moves: int = 0
@@ -67,7 +69,8 @@ class MatchConfig:
         """
         return {
             "first": self.first, "second": self.second, "size": self.size, "komi": self.komi,
-            "time": self.time_seconds, "no-time-left": not self.sends_time_left, "openings": self._describe_openings(),
+            "time": self.time_seconds, "no-time-left": not self.sends_time_left, "client": self.client,
+            "openings": self._describe_openings(),
             "opening-plies": self.opening_plies, "max-moves": self.get_move_limit(), "scoring": self.scoring,
             "seed": self.seed, "hang-limit": self.hang_limit,
         }

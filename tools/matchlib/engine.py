@@ -75,17 +75,18 @@ class Engine:
         return self._known is None or name in self._known
 
     def prepare(self, size: int, komi: float, time_seconds: int | None) -> None:
-        """Set a new game up, in the order of CGOS; commands that the engine lacks are left out.
+        """Set size, komi and clock of a new game, in the order of CGOS; commands that the engine lacks are left out.
+
+        The board is cleared later, with `clear_board`.
 
         Raises:
-            EngineError: The engine fails, or refuses the size or the cleared board.
+            EngineError: The engine fails, or refuses the size.
         """
         self.demand(f"boardsize {size}")
         if self.knows("komi"):
             self.ask(f"komi {komi:g}")
         if time_seconds is not None and self.knows("time_settings"):
             self.ask(f"time_settings {time_seconds} 0 0")
-        self.demand("clear_board")
 
     def demand(self, command: str) -> str:
         """Send a command that must succeed and return the reply's text; raises EngineError otherwise."""

@@ -1,7 +1,10 @@
 """One game between two engines, under the referee's rules and clocks."""
 
+from contextlib import suppress
+
 from board.stone import Stone
 from tools.matchlib.config import SIDES, MatchConfig
+from tools.matchlib.dialect import Answer, make_dialect
 from tools.matchlib.engine import Engine
 from tools.matchlib.errors import EngineError, EngineTimeoutError, GameFault, IllegalPlayError
 from tools.matchlib.gtp_process import Reply
@@ -16,7 +19,10 @@ FORFEIT_SUFFIX = "F"
 
 
 class Game:
-    """One game; `play` gives its record, the moves stay in `referee.moves` and the clocks in `clocks_after`."""
+    """One game; `play` gives its record.
+
+    The moves stay in `referee.moves`, the clocks in `clocks_after` and what CGOS calls analysis in `analyses`.
+    """
 
     def __init__(self, config: MatchConfig, index: int, opening: Opening, engines: dict[str, Engine]) -> None:
         """Seat the engines: the first one is Black in games of even index.
@@ -35,7 +41,9 @@ class Game:
         self.engines = {color: engines[side] for color, side in self.sides.items()}
         self.times = {color: SideTime() for color in self.sides}
         self.referee = Referee(config.size, config.komi)
+        self.dialect = make_dialect(config.client)
         self.clocks_after: list[float | None] = []
+        self.analyses: list[str] = []
 
     def play(self) -> GameRecord:
         """Play the game to its end, whatever that is."""
@@ -44,14 +52,18 @@ class Game:
             self._play_opening()
             while not self.referee.is_over and len(self.referee.moves) < self.config.get_move_limit():
                 self._play_move()
+            record = self._record_score()
         except GameFault as fault:
-            return self._record_fault(fault)
-        return self._record_score()
+            record = self._record_fault(fault)
+        self._say_result(record.result)
+        return record
 
     def _set_up(self) -> None:
         for color, engine in self.engines.items():
             try:
                 engine.prepare(self.config.size, self.config.komi, self.config.time_seconds)
+                self.dialect.introduce(engine, self.sides[Stone.get_opponent_color(color)])
+                engine.demand("clear_board")
             except EngineError as error:
                 raise GameFault(color, error.reason, str(error)) from error
 
@@ -60,26 +72,25 @@ class Game:
             color = self._get_color()
             self.referee.play(color, vertex)
             self.clocks_after.append(None)
+            self.analyses.append("")
             for listener in self.engines:
                 self._announce(listener, color, vertex)
 
     def _play_move(self) -> None:
         color = self._get_color()
-        reply = self._think(color)
-        words = reply.text.split()
-        if not reply.is_success or not words:
-            raise GameFault(color, "error", f"genmove was answered {'=' if reply.is_success else '?'} {reply.text}")
-        if words[0].lower() == "resign":
+        answer = self._think(color)
+        if answer.vertex.lower() == "resign":
             raise GameFault(color, "resign", "resigned")
         try:
-            vertex = self.referee.play(color, words[0])
+            vertex = self.referee.play(color, answer.vertex)
         except IllegalPlayError as error:
             raise GameFault(color, "illegal", f"illegal move: {error}") from error
         self.clocks_after.append(self._get_time_left(color))
+        self.analyses.append(answer.analysis)
         if not self.referee.is_over:
             self._announce(Stone.get_opponent_color(color), color, vertex)
 
-    def _think(self, color: Stone) -> Reply:
+    def _think(self, color: Stone) -> Answer:
         """Ask for a move, on the clock if there is one; raises GameFault when the engine fails or its time is up."""
         engine, letter = self.engines[color], COLOR_LETTERS[color].lower()
         time_left = self._get_time_left(color)
@@ -88,8 +99,9 @@ class Game:
             limit = time_left + FLAG_GRACE_SECONDS
             if self.config.sends_time_left and engine.knows("time_left"):
                 self._ask(color, f"time_left {letter} {int(time_left)} 0")
+        request = self.dialect.get_request(engine, letter)
         try:
-            reply = engine.ask(f"genmove {letter}", limit)
+            reply = engine.ask(request, limit)
         except EngineTimeoutError as error:
             self.times[color].add(min(limit, self.config.hang_limit))
             is_flagged = time_left is not None and limit <= self.config.hang_limit
@@ -99,7 +111,12 @@ class Game:
         self.times[color].add(reply.seconds)
         if time_left is not None and reply.seconds > time_left:
             raise GameFault(color, "time", f"took {reply.seconds:.2f} s with {time_left:.2f} s left")
-        return reply
+        if not reply.is_success:
+            raise GameFault(color, "error", f"{request} was answered ? {reply.text}")
+        try:
+            return self.dialect.read_answer(request, reply.text)
+        except EngineError as error:
+            raise GameFault(color, error.reason, str(error)) from error
 
     def _announce(self, listener: Stone, color: Stone, vertex: str) -> None:
         """Tell an engine of a legal move; refusing it loses the game."""
@@ -112,6 +129,12 @@ class Game:
             return self.engines[color].ask(command)
         except EngineError as error:
             raise GameFault(color, error.reason, str(error)) from error
+
+    def _say_result(self, result: str) -> None:
+        """Tell the engines that are still there; one that fails now is started again for its next game."""
+        for engine in self.engines.values():
+            with suppress(EngineError):
+                self.dialect.say_result(engine, result)
 
     def _get_color(self) -> Stone:
         """Return the side to move; Black begins and the colors alternate."""

@@ -27,12 +27,14 @@ def format_sgf(game: Game, record: GameRecord, names: tuple[str, str]) -> bytes:
     if config.time_seconds is not None:
         root.set("TM", float(config.time_seconds))
     width = config.size + 2
-    for (color, pos), clock in zip(game.referee.moves, game.clocks_after, strict=False):
+    for (color, pos), clock, analysis in zip(game.referee.moves, game.clocks_after, game.analyses, strict=False):
         node = document.extend_main_sequence()
         letter = "b" if color == Stone.BLACK else "w"
         y, x = divmod(pos, width)
         node.set_move(letter, None if pos == PASS else (config.size - y, x - 1))
         if clock is not None:
             node.set("BL" if letter == "b" else "WL", round(clock, 2))
+        if analysis:
+            node.set("CC", analysis)
     document.get_last_node().set("C", f"{record.result} ({record.reason}): {record.detail}")
     return document.serialise()
