@@ -16,7 +16,7 @@ from gtp.analysis_format import select_moves, winrate_of
 from gtp.analysis_request import AnalysisRequest
 from gtp.json_query import Query
 from mcts.analysis import CandidateMove, SearchResult
-from mcts.score_estimate import MAX_PAIRS, Estimate, ScoreEstimator, mean_estimate
+from mcts.score_estimate import Estimate, ScoreEstimator, mean_estimate
 from nn.feature import Evaluator
 from nn.policy_player import evaluate
 
@@ -27,6 +27,11 @@ HASH_BYTES = 16
 KO_MARK = 4
 # Value of an illegal move in the policy.
 ILLEGAL = -1.0
+# Pairs of random games behind the leads of a last answer: so many for each visit within these bounds, and the least
+# for one move. With 33 points of deviation in a random game, 2,048 pairs know the lead of a 9x9 position to 0.5 points.
+PAIRS_PER_VISIT = 4
+PAIRS = (256, 2048)
+LEAST_PAIRS = 8
 
 
 class Reporter:
@@ -45,7 +50,7 @@ class Reporter:
     def report(self, result: SearchResult, is_during_search: bool) -> dict[str, Any]:
         """Return the answer; the last one rests on more random games."""
         moves = select_moves(result, AnalysisRequest(self._color))
-        estimates = self._estimator.estimate_moves(moves, 0 if is_during_search else MAX_PAIRS)
+        estimates = self._estimator.estimate_moves(moves, () if is_during_search else share_pairs(moves))
         mean = mean_estimate(moves, estimates)
         priors = self._plain_priors(result)
         flags = self._query.flags
@@ -124,6 +129,13 @@ class Reporter:
         policy = np.where(legal, evaluate(self._evaluator, board, color).policy, 0.0)
         total = float(policy.sum()) or 1.0
         return _round_all(np.where(legal, policy / total, ILLEGAL))
+
+
+def share_pairs(moves: Sequence[CandidateMove]) -> list[int]:
+    """Return the pairs of random games for each move: more visits, more games."""
+    visits = sum(move.visits for move in moves)
+    total = min(max(PAIRS_PER_VISIT * visits, PAIRS[0]), PAIRS[1])
+    return [max(LEAST_PAIRS, total * move.visits // max(visits, 1)) for move in moves]
 
 
 def no_results(query_id: str, turn: int) -> dict[str, Any]:

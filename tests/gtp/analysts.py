@@ -27,6 +27,13 @@ def make_query(**fields: Any) -> Answer:
     return BARE | fields
 
 
+class WholeReader(LineReader):
+    """Has read everything before the first line is taken, so that the order of answers does not depend on threads."""
+
+    def start(self) -> None:
+        self._run()
+
+
 class Analyst:
     """Runs an AnalysisClient over whole inputs."""
 
@@ -57,7 +64,8 @@ class Analyst:
             chunk = rest.pop(0)
             return chunk() if callable(chunk) else chunk
 
-        self.status = self.client.run(LineReader(read))
+        waits = any(callable(chunk) for chunk in chunks)
+        self.status = self.client.run(LineReader(read) if waits else WholeReader(read))
         return self.answers
 
     def when(self, calls: int, line: bytes) -> Callable[[], bytes]:

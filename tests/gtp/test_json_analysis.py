@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gtp.json_query import read_query
+from gtp.json_report import share_pairs
 from gtp.options import EngineOptions
+from mcts.analysis import CandidateMove
 from tests.gtp.analysts import BARE, Analyst, Answer, make_query, to_lines
 from tests.gtp.players import FakeEvaluator
 
@@ -81,6 +84,14 @@ def test_a_won_board_belongs_to_its_owner():
     assert answer["rootInfo"]["currentPlayer"] == "W"
     assert answer["rootInfo"]["scoreLead"] > 5 and sum(answer["ownership"]) > 5
     assert answer["rootInfo"]["scoreLead"] == pytest.approx(sum(answer["ownership"]) - 0.5, abs=1e-3)
+
+
+def test_leads_of_moves_with_more_visits_rest_on_more_random_games():
+    moves = [CandidateMove(pos, visits, 0.5, 0.1, 0.4, pos) for pos, visits in enumerate([300, 100, 0])]
+    assert share_pairs(moves) == [1200, 400, 8]
+    assert share_pairs(moves[2:]) == [8]
+    assert share_pairs([replace(moves[0], visits=10)]) == [256]
+    assert share_pairs([replace(moves[0], visits=10**9)]) == [2048]
 
 
 def test_one_query_for_several_turns():
