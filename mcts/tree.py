@@ -199,7 +199,7 @@ class MCTSTree:
         """Return whether the remaining visits cannot change the most visited move."""
         visits = np.sort(self.root.children_visits)
         remaining = float(total_limit - self.root.node_visits)
-        if np.isfinite(progress.limit.seconds) and progress.seconds > 0:
+        if np.isfinite(progress.limit.seconds) and progress.visits > 0:  # no speed is known before the first batch
             speed = progress.visits / progress.seconds
             remaining = min(remaining, speed * (progress.limit.seconds - progress.seconds))
         return len(visits) < 2 or visits[-1] - visits[-2] > remaining
