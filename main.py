@@ -4,14 +4,22 @@ Only light modules are imported here: torch, the model and compiled code are loa
 """
 
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
-import click
+try:
+    import click
+    import numpy  # noqa: F401 (everything needs it)
+except ModuleNotFoundError as error:
+    sys.exit(f"main.py: {error}; start with the Python of the environment, such as .venv/bin/python "
+             f"(README.md, Start), or type: {sys.executable} -m pip install -r requirements.txt")
 
 from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import run_command
 from gtp.client import leave, run_gtp
+from gtp.doctor import run_doctor
+from gtp.json_analysis import run_analysis
 from gtp.options import (
     DEFAULT_KOMI,
     DEFAULT_MODEL,
@@ -99,11 +107,18 @@ POSITIVE = FiniteFloat(above=0.0)
 @click.option("--lag", type=FiniteFloat(minimum=0.0), default=DEFAULT_LAG, show_default=True,
               help="Seconds to keep on a clock for what the controller charges beyond the thinking.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of random choices (--policy-move).")
+@click.option("--analysis-json", type=click.BOOL, default=False, show_default=True,
+              help="Speak KataGo's analysis protocol, lines of JSON, instead of GTP: for KaTrain.")
+@click.option("--doctor", type=click.BOOL, default=False, show_default=True,
+              help="Tell whether all is well here, how fast the engine is, and what to type where something is wrong.")
 @click.option("--override-version", callback=check_version, help="Answer to the command `version`.")
 @click.option("--animation-pv-wait", type=FiniteFloat(), default=-1.0, help="Accepted; has no effect.")
 @click.option("--animation-move-wait", type=FiniteFloat(), default=-1.0, help="Accepted; has no effect.")
-def main(animation_pv_wait: float, animation_move_wait: float, **arguments: Any) -> int:
+def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_move_wait: float, **arguments: Any,
+         ) -> int:
     """Play Go through GTP: commands on stdin, answers on stdout, everything else on stderr."""
+    if doctor:
+        return run_doctor(EngineOptions(**arguments), Path(__file__).resolve())
     try:
         arguments["model"] = find_model(arguments["model"], Path(__file__).resolve().parent)
     except OSError as error:
@@ -113,7 +128,7 @@ def main(animation_pv_wait: float, animation_move_wait: float, **arguments: Any)
         click.echo(note, err=True)
     if max(animation_pv_wait, animation_move_wait) >= 0:
         click.echo(ANIMATION_NOTE, err=True)
-    return run_gtp(options)
+    return run_analysis(options) if analysis_json else run_gtp(options)
 
 
 if __name__ == "__main__":

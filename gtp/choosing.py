@@ -22,6 +22,8 @@ from nn.policy_player import evaluate, generate_move_from_policy
 
 StopFunction = Callable[[], bool]
 
+NO_LIMIT = SearchLimit(UNLIMITED_VISITS, strict=True)
+
 
 def never() -> bool:
     """Tell a search to go on."""
@@ -38,6 +40,8 @@ class Watch:
             when a move is chosen.
         restriction: moves that are not to be considered.
         cleanup: whether dead stones of the opponent must be captured before a pass.
+        first: seconds until the first report, None for `interval`.
+        root_temperature: how much wider than usual an analysis looks at the root (MCTSTree.search).
     """
 
     should_stop: StopFunction = never
@@ -45,6 +49,8 @@ class Watch:
     interval: float = 0.0
     restriction: Restriction | None = None
     cleanup: bool = False
+    first: float | None = None
+    root_temperature: float = 1.0
 
 
 NO_WATCH = Watch()
@@ -104,13 +110,12 @@ class MoveChooser:
             watch.report(result)
         return choice
 
-    def analyze(self, tree: MCTSTree, watch: Watch) -> SearchResult:
-        """Search until the watch says stop or the tree is full; return what was found, genmove's move first."""
+    def analyze(self, tree: MCTSTree, watch: Watch, limit: SearchLimit = NO_LIMIT) -> SearchResult:
+        """Search to the limit, to the watch's stop or till the tree is full; return all, genmove's move first."""
         rule = self._pass_rule(watch)
         self.has_searched = True
-        limit = SearchLimit(UNLIMITED_VISITS, strict=True)
         found = tree.search(self._board, self._color, limit, self._periodic_report(rule, watch), watch.should_stop,
-                            watch.restriction)
+                            watch.restriction, watch.root_temperature)
         return self._settle(found, rule)
 
     def _pass_rule(self, watch: Watch) -> PassRule:
@@ -135,7 +140,7 @@ class MoveChooser:
         report = watch.report
         if report is None or watch.interval <= 0:
             return None
-        due = time.monotonic() + watch.interval
+        due = time.monotonic() + (watch.interval if watch.first is None else watch.first)
 
         def report_when_due(tree: MCTSTree) -> None:
             nonlocal due

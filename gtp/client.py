@@ -238,10 +238,15 @@ class GtpClient(
             self.engine.ponder(self.is_next_line_here)
 
 
-def run_gtp(options: EngineOptions) -> int:
-    """Speak GTP on stdin and stdout and return the exit status."""
+def prepare_stdout() -> None:
+    """Make stdout write UTF-8 and plain newlines on every system."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def run_gtp(options: EngineOptions) -> int:
+    """Speak GTP on stdin and stdout and return the exit status."""
+    prepare_stdout()
     return GtpClient(options).run(LineReader())
 
 

@@ -13,7 +13,7 @@ from board.go_board import GoBoard
 from board.handicap import get_fixed_handicap, get_free_handicap
 from board.stone import Stone
 from common.print_console import print_err
-from gtp.choosing import NO_WATCH, Choice, MoveChooser, StopFunction, Watch, never, run_search
+from gtp.choosing import NO_LIMIT, NO_WATCH, Choice, MoveChooser, StopFunction, Watch, never, run_search
 from gtp.diagnostics import format_choice, format_speed
 from gtp.move_choice import ResignPolicy, final_lead, first_playable
 from gtp.options import EngineOptions
@@ -21,9 +21,10 @@ from mcts.analysis import SearchResult
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit, SearchParams
 from mcts.score_estimate import ScoreEstimator
-from mcts.time_manager import UNLIMITED_VISITS, StartOptions, TimeManager
+from mcts.time_manager import StartOptions, TimeManager
 from mcts.tree import Evaluator, MCTSTree
 from nn.policy_player import RawEvaluation, evaluate
+from program import VERSION
 
 WARM_UP_VISITS = 16
 REGRESSION_SEED = 0
@@ -228,8 +229,7 @@ class Engine:
     def ponder(self, should_stop: StopFunction) -> None:
         """Let the tree grow for the opponent's move; the next search goes on from what comes out."""
         self._has_searched = True
-        limit = SearchLimit(UNLIMITED_VISITS, strict=True)
-        self.tree.search(self.board, self.board.get_to_move(), limit, should_stop=should_stop)
+        self.tree.search(self.board, self.board.get_to_move(), NO_LIMIT, should_stop=should_stop)
         self._may_ponder = should_stop()  # else the tree is full
 
     def find_move(self, color: Stone, asked_at: float, watch: Watch = NO_WATCH) -> int:
@@ -262,10 +262,10 @@ class Engine:
         """Return the limit of a search that no clock limits."""
         return StartOptions(self.options.visits, self.options.strict_visits).limit()
 
-    def analyze(self, color: Stone, watch: Watch) -> SearchResult:
-        """Search until the watch says stop or the tree is full; return what was found, genmove's move first."""
+    def analyze(self, color: Stone, watch: Watch, limit: SearchLimit = NO_LIMIT) -> SearchResult:
+        """Search to the limit, to the watch's stop or till the tree is full; return all, genmove's move first."""
         self._has_searched = True
-        return self._new_chooser(color).analyze(self.tree, watch)
+        return self._new_chooser(color).analyze(self.tree, watch, limit)
 
     def _new_chooser(self, color: Stone) -> MoveChooser:
         """Return the chooser for the present position."""
@@ -280,6 +280,14 @@ class Engine:
     def get_policy(self, color: Stone) -> np.ndarray:
         """Return the network's policy, float [S*S+1]."""
         return self.evaluate(color).policy
+
+    def describe_model(self) -> dict[str, Any]:
+        """Return the network as KataGo describes one."""
+        return {
+            "name": self.options.model, "internalName": str(getattr(self.evaluator, "description", "")),
+            "version": VERSION, "maxBatchSize": self.tree.params.batch_size, "usesHumanSLProfile": False,
+            "usingFP16": "false",
+        }
 
     def get_dead_stones(self) -> list[int]:
         """Return the stones that count as dead: none in cgos mode."""

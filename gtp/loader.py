@@ -40,9 +40,9 @@ def load_engine(options: EngineOptions) -> "Engine":
 class EngineLoader:
     """Runs a load function in a thread and hands out what it returned."""
 
-    def __init__(self, load: Callable[[], "Engine"]) -> None:
-        """Prepare to call `load` once."""
-        self._load = load
+    def __init__(self, load: Callable[[], "Engine"], ready_line: str = READY_LINE) -> None:
+        """Prepare to call `load` once; `ready_line` goes to stderr then."""
+        self._load, self._ready_line = load, ready_line
         self._done = threading.Event()
         self._engine: Engine | None = None
         self._thread: threading.Thread | None = None
@@ -80,7 +80,7 @@ class EngineLoader:
         patience.start()
         try:
             self._engine = self._load()
-            print_err(READY_LINE)
+            print_err(self._ready_line)
         except Exception as error:
             expected = isinstance(error, OSError | ValueError) or type(error).__name__ == "ModelFileError"
             text = " ".join(str(error).split())

@@ -9,7 +9,6 @@ from gtp.arguments import COLORS, get_argument
 from gtp.command_group import CommandGroup
 from gtp.parameters import BOOLEANS, LZ_OPTIONS, PARAMETERS
 from gtp.protocol import Command, GtpError
-from program import VERSION
 
 SETTING = re.compile(r"name\s+(.+?)(?:\s+value\s+(.*))?", re.IGNORECASE)
 
@@ -63,11 +62,7 @@ class ParameterCommands(CommandGroup):
 
     def cmd_kata__get__models(self, _: Command) -> str:
         """Answer the network as JSON."""
-        description = getattr(self.engine.evaluator, "description", "")
-        return json.dumps([{
-            "name": self.engine.options.model, "internalName": str(description), "version": VERSION,
-            "maxBatchSize": self.engine.tree.params.batch_size, "usesHumanSLProfile": False, "usingFP16": "false",
-        }])
+        return json.dumps([self.engine.describe_model()])
 
     def cmd_kata__raw__nn(self, command: Command) -> str:
         """Answer what the network says about the position, without search, for symmetry 0 to 7 or `all` of them."""

@@ -1,25 +1,12 @@
-"""Rules as KataGo and KGS name them. There is one way to count here, by area, and suicide is never legal.
-
-What can be chosen: whether a repetition by the opponent is illegal (`ko`; the engine itself never repeats a position),
-and whether dead stones are taken off at the end (`friendlyPassOk`) or all stones are alive.
-"""
+"""Commands about the rules (gtp/rules.py), in KataGo's and KGS's words; rules that cannot be played are errors."""
 
 import json
 
 from gtp.arguments import get_argument
 from gtp.command_group import CommandGroup
 from gtp.protocol import Command, GtpError
+from gtp.rules import NAMED_RULES, Rules, normalize_name, read_rules
 
-# Values of the rules that cannot be changed, in upper case.
-FIXED_RULES = {"scoring": "AREA", "suicide": "FALSE", "tax": "NONE", "hasButton": "FALSE", "whiteHandicapBonus": "0"}
-KO_RULES = {"SIMPLE": False, "POSITIONAL": True}
-BOOLEANS = {"TRUE": True, "FALSE": False}
-# A bonus for White in handicap games is the controller's to add to komi.
-NAMED_RULES = {
-    "chinese": {"ko": "SIMPLE", "friendlyPassOk": True},
-    "chinese-ogs": {"ko": "POSITIONAL", "friendlyPassOk": True},
-    "chinese-kgs": {"ko": "POSITIONAL", "friendlyPassOk": True},
-}
 KGS_RULES = {"chinese": "chinese-kgs"}
 
 
@@ -38,8 +25,8 @@ class RulesCommands(CommandGroup):
     def cmd_kata__set__rules(self, command: Command) -> str:
         """Set all rules, by a name or as JSON; the board stays as it is."""
         get_argument(command, 0, "missing rules")
-        named = NAMED_RULES.get(command.text.lower())
-        self._set_rules(dict(named) if named else self._read_json(command.text))
+        named = NAMED_RULES.get(normalize_name(command.text))
+        self._set_rules(named or self._read_json(command.text))
         return ""
 
     def cmd_kata__set__rule(self, command: Command) -> str:
@@ -53,7 +40,7 @@ class RulesCommands(CommandGroup):
         name = get_argument(command, 0, "missing rules").lower()
         if name not in KGS_RULES:
             raise GtpError(f"unsupported rules {name}")
-        self._set_rules(dict(NAMED_RULES[KGS_RULES[name]]))
+        self._set_rules(NAMED_RULES[KGS_RULES[name]])
         return ""
 
     def _read_json(self, text: str) -> dict:
@@ -68,13 +55,11 @@ class RulesCommands(CommandGroup):
 
     def _set_rules(self, fields: dict) -> None:
         """Take over all fields or none; raises GtpError for what cannot be played."""
-        superko, cgos_mode = self.engine.options.superko, self.engine.options.cgos_mode
-        for name, value in fields.items():
-            text = str(value).upper()
-            if name == "ko" and text in KO_RULES:
-                superko = KO_RULES[text]
-            elif name == "friendlyPassOk" and text in BOOLEANS:
-                cgos_mode = not BOOLEANS[text]
-            elif FIXED_RULES.get(name) != text:
-                raise GtpError(f"unsupported rule {name} {str(value)[:40]}")
-        self.engine.configure(superko=superko, cgos_mode=cgos_mode)
+        options = self.engine.options
+        try:
+            rules, unsupported = read_rules(fields, Rules(options.superko, options.cgos_mode))
+        except ValueError as error:
+            raise GtpError(f"unsupported rule {error}") from None
+        if unsupported:
+            raise GtpError(f"unsupported rule {unsupported[0]} {str(fields[unsupported[0]])[:40]}")
+        self.engine.configure(superko=rules.superko, cgos_mode=rules.all_alive)

@@ -88,8 +88,11 @@ class ScoreEstimator:
         self._rng = np.random.Generator(np.random.PCG64(seed))
         self._lines: dict[tuple[int, ...], LineEstimate] = {}
 
-    def estimate_moves(self, moves: Sequence[CandidateMove]) -> list[Estimate]:
-        """Return an estimate for the line of each move, in order; the first ones are counted more closely."""
+    def estimate_moves(self, moves: Sequence[CandidateMove], least_pairs: Sequence[int] = ()) -> list[Estimate]:
+        """Return an estimate for the line of each move, in order; the first ones are counted more closely.
+
+        The line of move i rests on `least_pairs[i]` pairs of random games at least.
+        """
         known, self._lines = self._lines, {}
         for rank, move in enumerate(moves):
             line = tuple(move.pv)
@@ -97,7 +100,8 @@ class ScoreEstimator:
             if rank < REFINED and line in known and len(known[line].leads) < MAX_PAIRS:
                 pairs = MORE_PAIRS
             self._lines[line] = known.get(line) or LineEstimate(np.zeros(len(self._points)), [])
-            self._count(line, pairs)
+            least = least_pairs[rank] if least_pairs else 0
+            self._count(line, max(pairs, least - len(self._lines[line].leads)))
         return [self._signed(self._lines[tuple(move.pv)]) for move in moves]
 
     def estimate_position(self, pairs: int = MAX_PAIRS) -> Estimate:

@@ -79,6 +79,7 @@ class MCTSTree:
         self._komi = 0.0
         self._is_empty = True
         self._built_by = PUCB
+        self._root_temperature = 1.0
         self.tree_is_full = False
 
     # --- the tree -----------------------------------------------------------------------------------------------
@@ -165,7 +166,8 @@ class MCTSTree:
         if known is None:
             start_tree(self._tree, self._root_state, self._root_history, self._batch)
             logits, values = self.evaluator(self._batch.planes[:1])
-            set_evaluation(self._tree, ROOT, logits[0], values[0], self.geometry.policy_index)
+            set_evaluation(self._tree, ROOT, logits[0] / np.float32(self._root_temperature), values[0],
+                           self.geometry.policy_index)
         elif known != ROOT:
             spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos))
             copy_subtree(spare, self._tree, known)
@@ -197,22 +199,25 @@ class MCTSTree:
         """Return whether the remaining visits cannot change the most visited move."""
         visits = np.sort(self.root.children_visits)
         remaining = float(total_limit - self.root.node_visits)
-        if np.isfinite(progress.limit.seconds) and progress.seconds > 0:
+        if np.isfinite(progress.limit.seconds) and progress.visits > 0:  # no speed is known before the first batch
             speed = progress.visits / progress.seconds
             remaining = min(remaining, speed * (progress.limit.seconds - progress.seconds))
         return len(visits) < 2 or visits[-1] - visits[-2] > remaining
 
     def search(self, board: GoBoard, color: Stone, limit: SearchLimit,
                on_report: Callable[["MCTSTree"], None] | None = None,
-               should_stop: Callable[[], bool] | None = None, restriction: Restriction | None = None) -> SearchResult:
+               should_stop: Callable[[], bool] | None = None, restriction: Restriction | None = None,
+               root_temperature: float = 1.0) -> SearchResult:
         """Search with PUCT and return the best move; visits kept from the last search count towards the limit.
 
         `on_report` is called after every batch, and `should_stop` asked. Moves that `restriction` bans are no
-        candidates.
+        candidates. The priors of the root are p^(1 / root_temperature), normalized: above 1 the search is wider.
         """
         progress = Progress(limit)
         unchanged = self._restrict(restriction)
-        self._set_root(board, color, reuse=unchanged and self._built_by == PUCB)
+        plain = root_temperature == self._root_temperature == 1.0
+        self._root_temperature = root_temperature
+        self._set_root(board, color, reuse=unchanged and plain and self._built_by == PUCB)
         self._built_by = PUCB
         while self.root.node_visits < limit.visits and self._may_go_on(progress, should_stop):
             if not limit.strict and self._is_settled(progress, limit.visits):
@@ -233,6 +238,7 @@ class MCTSTree:
         """
         progress = Progress(limit)
         self._restrict(restriction)
+        self._root_temperature = 1.0
         self._set_root(board, color, reuse=False)
         self._built_by = GUMBEL
         count = self.root.num_children

@@ -47,6 +47,19 @@ class NetworkShape(NamedTuple):
     board_size: int
 
 
+class Machine(NamedTuple):
+    """What torch can calculate on: threads of the CPU, and the name of the first CUDA device, None if there is none."""
+
+    threads: int
+    gpu: str | None
+
+
+def describe_machine() -> Machine:
+    """Return what torch can calculate on here."""
+    gpu = torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
+    return Machine(torch.get_num_threads(), gpu)
+
+
 def get_torch_device(use_gpu: bool) -> torch.device:
     """Return the first CUDA device if it is asked for and there, else the CPU; says so if it is not there."""
     if use_gpu and torch.cuda.is_available():

@@ -104,6 +104,21 @@ def test_the_search_is_settled_when_time_cannot_change_the_move(clock: Clock) ->
     assert 45 <= result.visits <= 60, "half of the 100 visits there is time for"
 
 
+def test_a_kept_tree_does_not_settle_a_timed_search_before_it_begins(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tick() -> float:
+        clock.wait(1e-6)
+        return clock.now
+
+    board = GoBoard(5)
+    tree = MCTSTree(ConstantEvaluator(5, {board.POS(3, 3): 30.0}, before=lambda: clock.wait(0.01)), 5, small_params())
+    tree.search(board, Stone.BLACK, SearchLimit(20, strict=True))
+    monkeypatch.setattr(clock, "perf_counter", tick)
+    result = tree.search(board, Stone.BLACK, SearchLimit(10**6, seconds=1.0))
+    assert 35 <= result.visits <= 60, "with 20 visits kept, 40 of the 100 there is time for settle it"
+
+
 def test_no_time_at_all_still_gives_a_move() -> None:
     game = Game.random(9, 10, seed=1)
     tree = MCTSTree(HashEvaluator(9), 9, small_params())

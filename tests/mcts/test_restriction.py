@@ -9,6 +9,7 @@ from mcts.node import MCTSNode
 from mcts.params import SearchLimit, SearchParams
 from mcts.restriction import Restriction
 from mcts.tree import MCTSTree
+from tests.mcts.evaluators import HashEvaluator
 
 BLACK, WHITE = Stone.BLACK, Stone.WHITE
 SIZE = 4
@@ -94,3 +95,29 @@ def test_restrictions():
     restriction.avoid(WHITE, [PASS], 10**9)
     assert restriction.plies[WHITE, PASS] == 2**15 - 1
     assert not Restriction(SIZE).plies.any()
+
+
+def test_a_root_temperature_flattens_the_priors_of_the_root_alone():
+    board, limit = GoBoard(SIZE), SearchLimit(30, strict=True)
+
+    def search(tree: MCTSTree, temperature: float = 1.0) -> MCTSNode:
+        tree.search(board, BLACK, limit, root_temperature=temperature)
+        return tree.root
+
+    def new() -> MCTSTree:
+        return MCTSTree(HashEvaluator(SIZE), SIZE, SearchParams(batch_size=1, tree_size=500))
+
+    plain, tree = search(new()), new()
+    wide = search(tree, 2.0)
+    priors = dict(zip(plain.action.tolist(), np.sqrt(plain.children_policy), strict=True))
+    total = sum(priors.values())
+    for pos, prior in zip(wide.action.tolist(), wide.children_policy, strict=True):
+        assert np.isclose(prior, priors[pos] / total, atol=1e-5)
+    children = {pos: plain.child(i) for i, pos in enumerate(plain.action.tolist())}
+    both = [(children[pos], child) for i, pos in enumerate(wide.action.tolist())
+            if (child := wide.child(i)) is not None and children[pos] is not None]
+    assert both
+    for one, other in both:
+        assert one is not None and np.array_equal(np.sort(one.children_policy), np.sort(other.children_policy))
+    # A wide tree is not taken for a plain one afterwards.
+    assert np.array_equal(np.sort(search(tree).children_policy), np.sort(plain.children_policy))

@@ -46,6 +46,16 @@ def test_lines_are_played_out_before_counting():
     assert board.moves == 1  # the game itself did not move
 
 
+def test_all_lines_are_counted_as_often_as_asked_for():
+    board = GoBoard(3, 0.0)
+    moves = [candidate(9 - i, pos) for i, pos in enumerate(board.onboard_pos)]
+    estimator = ScoreEstimator(board, BLACK)
+    estimator.estimate_moves(moves)
+    wanted = [9 + i for i in range(len(moves))]
+    estimator.estimate_moves(moves, wanted)
+    assert [len(line.leads) for line in estimator._lines.values()] == wanted
+
+
 def test_counts_grow_with_the_reports_and_stop():
     board = GoBoard(3, 0.0)
     estimator = ScoreEstimator(board, WHITE)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from common.print_console import print_out
+from gtp.doctor import count_usable_cores, get_load
 from tools.benchlib.measure import Figure
 
 COLUMNS = (("figure", 42), ("value", 11), ("min", 11), ("max", 11), ("per CPU s", 11), ("unit", 12), ("target", 10),
@@ -52,18 +53,6 @@ def get_cpu_model() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
-
-
-def count_usable_cores() -> int:
-    """Return how many cores this process may run on (fewer than the machine has where it was pinned to some)."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def get_load() -> float | None:
-    """Return the load average of the last minute, None where the system has none."""
-    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
 
 
 class Report:

@@ -1,0 +1,72 @@
+"""Rules as KataGo and KGS name them. There is one way to count here, by area, and suicide is never legal.
+
+What can be chosen: whether a repetition by the opponent is illegal (`ko`; the engine itself never repeats a position),
+and whether dead stones are taken off at the end (`friendlyPassOk`) or all stones are alive. A bonus for White in
+handicap games is added to komi by whoever knows the handicap.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+# Values that can be played, in upper case.
+FIXED_RULES = {"scoring": "AREA", "suicide": "FALSE", "tax": "NONE", "hasButton": "FALSE", "whiteHandicapBonus": "0"}
+KO_RULES = {"SIMPLE": False, "POSITIONAL": True}
+BOOLEANS = {"TRUE": True, "FALSE": False}
+# Values that KataGo knows beyond these.
+OTHER_VALUES = {
+    "ko": ("SITUATIONAL", "SPIGHT"), "scoring": ("TERRITORY",), "suicide": ("TRUE",), "tax": ("SEKI", "ALL"),
+    "hasButton": ("TRUE",), "whiteHandicapBonus": ("N", "N-1"),
+}
+
+# KataGo's named rules as far as they differ from FIXED_RULES.
+NAMED_RULES: dict[str, dict[str, Any]] = {
+    "tromp-taylor": {"ko": "POSITIONAL", "suicide": True, "friendlyPassOk": False},
+    "chinese": {"ko": "SIMPLE", "friendlyPassOk": True},
+    "chinese-ogs": {"ko": "POSITIONAL", "friendlyPassOk": True},
+    "chinese-kgs": {"ko": "POSITIONAL", "friendlyPassOk": True},
+    "japanese": {"ko": "SIMPLE", "scoring": "TERRITORY", "tax": "SEKI", "friendlyPassOk": True},
+    "korean": {"ko": "SIMPLE", "scoring": "TERRITORY", "tax": "SEKI", "friendlyPassOk": True},
+    "stone-scoring": {"ko": "SIMPLE", "tax": "ALL", "friendlyPassOk": True},
+    "aga": {"ko": "SITUATIONAL", "friendlyPassOk": True},
+    "bga": {"ko": "SITUATIONAL", "friendlyPassOk": True},
+    "aga-button": {"ko": "SITUATIONAL", "hasButton": True, "friendlyPassOk": True},
+    "new-zealand": {"ko": "SITUATIONAL", "suicide": True, "friendlyPassOk": True},
+}
+# What White gets for N handicap stones under KataGo's named rules, "0" under those that are not named here.
+HANDICAP_BONUS = {
+    "chinese": "N", "chinese-ogs": "N", "chinese-kgs": "N", "aga": "N-1", "bga": "N-1", "aga-button": "N-1",
+}
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The choice of rules: is a repetition by the opponent illegal, are all stones alive when the game ends."""
+
+    superko: bool = False
+    all_alive: bool = False
+
+
+def normalize_name(name: str) -> str:
+    """Return a name of rules as NAMED_RULES writes it."""
+    return name.strip().lower().replace("_", "-")
+
+
+def read_rules(fields: Mapping[str, Any], rules: Rules) -> tuple[Rules, list[str]]:
+    """Return `rules` with the fields taken over, and those fields that cannot be played; such a ko is POSITIONAL.
+
+    Raises ValueError, naming it, for a field or a value that KataGo does not know either.
+    """
+    unsupported = []
+    for name, value in fields.items():
+        text = str(value).upper()
+        if name == "ko" and text in KO_RULES:
+            rules = replace(rules, superko=KO_RULES[text])
+        elif name == "friendlyPassOk" and text in BOOLEANS:
+            rules = replace(rules, all_alive=not BOOLEANS[text])
+        elif text in OTHER_VALUES.get(name, ()):
+            unsupported.append(name)
+            rules = replace(rules, superko=True) if name == "ko" else rules
+        elif FIXED_RULES.get(name) != text:
+            raise ValueError(f"{name} {str(value)[:40]}")
+    return rules, unsupported
