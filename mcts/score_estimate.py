@@ -14,7 +14,7 @@ import numpy as np
 from board import rules
 from board.geometry import get_geometry
 from board.go_board import GoBoard
-from board.score import playout_ownership
+from board.playout import playout_ownership
 from board.state import SIZE, copy_state, new_state
 from board.stone import Stone
 from mcts.analysis import CandidateMove
