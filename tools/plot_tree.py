@@ -28,7 +28,8 @@ MAX_NODES = 5000
 
 @click.command(context_settings={"show_default": True})
 @click.argument("tree", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="File ending in .svg or .html.")
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path),
+              help="File to write, ending in .svg or .html.")
 @click.option("--max-nodes", type=click.IntRange(1, MAX_NODES), default=200,
               help="Nodes to draw, the most visited ones; the picture says how many it leaves out.")
 def main(tree: Path, out: Path, max_nodes: int) -> None:

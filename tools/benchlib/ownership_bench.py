@@ -20,6 +20,7 @@ from board.score import get_area
 from board.state import BLACK, PASSES, SIZE, TO_MOVE, WHITE, State, copy_state, new_state
 from board.stone import Stone
 from mcts.analysis import CandidateMove, SearchResult
+from mcts.node import MCTSNode
 from mcts.params import SearchLimit
 from mcts.score_estimate import ScoreEstimator, mean_estimate
 from mcts.tree import MCTSTree
@@ -144,7 +145,8 @@ def from_leaves(tree: MCTSTree) -> Way:
         rng = np.random.Generator(np.random.PCG64(sample.stage))
         parts = []
         for number in range(PLAYOUTS // 2):
-            node, line = tree.root, []
+            node: MCTSNode | None = tree.root
+            line: list[int] = []
             while node is not None and node.num_children and node.children_visits.sum() > 0:
                 visits = np.asarray(node.children_visits, dtype=np.float64)
                 edge = int(rng.choice(len(visits), p=visits / visits.sum()))

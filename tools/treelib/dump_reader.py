@@ -131,12 +131,12 @@ def _read_edges(node: Any, index: int, num_nodes: int, points: set[int]) -> list
     edges = []
     for pos, child, visits, *values in zip(*columns, strict=True):
         where = f"a child of node {index}"
-        if pos not in points:
+        if not isinstance(pos, int) or pos not in points:
             raise DumpError(f"{where} is at {str(pos)[:20]}, which is no point")
         if not isinstance(child, int) or not NO_CHILD <= child < num_nodes:
             raise DumpError(f"{where} has the index {str(child)[:20]}, which is no node")
         numbers = [_number(value, f"a number of {where}") for value in (visits, *values)]
-        edges.append(Edge(int(pos), None if child == NO_CHILD else child, int(numbers[0]), *numbers[1:]))
+        edges.append(Edge(pos, None if child == NO_CHILD else child, int(numbers[0]), *numbers[1:]))
     return edges
 
 

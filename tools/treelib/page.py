@@ -18,7 +18,8 @@ STYLE = """
 @media(prefers-color-scheme:dark){:root{--ink:#e8eaed;--soft:#a3abb5;--paper:#17191c;--line:#3a4048;--main:#e5a53a;
 --bar:#6aa0ea}}
 body{margin:0;background:var(--paper);color:var(--ink);font:14px/1.45 system-ui,"Segoe UI",Helvetica,Arial,sans-serif}
-header{padding:14px 18px;border-bottom:1px solid var(--line)}h1{font-size:17px;margin:0}p{margin:2px 0;color:var(--soft)}
+header{padding:14px 18px;border-bottom:1px solid var(--line)}h1{font-size:17px;margin:0}
+p{margin:2px 0;color:var(--soft)}
 main{display:flex;flex-wrap:wrap;align-items:flex-start;gap:20px;padding:14px 18px}
 #tree{flex:1 1 420px;min-width:0;overflow-x:auto}
 aside{position:sticky;top:14px;order:2;max-width:100%}aside svg{max-width:100%;height:auto}

@@ -12,13 +12,16 @@ CELL = 24
 MARGIN = 22
 COLUMN_WIDTH, ROW_HEIGHT = 158, 46
 BOX_WIDTH, BOX_HEIGHT = 124, 36
+# The room for text in a box, and the letters that surely fit it.
+TEXT_WIDTH, TEXT_LETTERS = BOX_WIDTH - 30, 16
 PADDING, HEADER_HEIGHT = 16, 56
 MAX_LINE_WIDTH = 7.0
 STONE_RADIUS = 0.46
 # The points marked on an empty board, by size (first line 1).
 STAR_LINES = {9: (3, 5, 7), 13: (4, 7, 10), 19: (4, 10, 16)}
 FONT = "font-family:system-ui,'Segoe UI',Helvetica,Arial,sans-serif"
-STYLE = f"""text{{{FONT};font-size:12px;fill:#1c1f23}}.t{{font-size:16px;font-weight:600}}.s{{fill:#5b636d;font-size:11px}}
+STYLE = f"""text{{{FONT};font-size:12px;fill:#1c1f23}}.t{{font-size:16px;font-weight:600}}
+.s{{fill:#5b636d;font-size:11px}}
 .n{{fill:#fff;stroke:#b5bcc4}}.m{{fill:#fff6df;stroke:#d08a00;stroke-width:2}}.e{{fill:none;stroke:#b5bcc4}}
 .p{{stroke:#d08a00}}.b{{fill:#d9dee4}}.w{{fill:#3b7dd8}}"""
 
@@ -123,7 +126,8 @@ class TreeDrawing:
         parts, y = [], self._top
         for caption, node in (("Position", self.view.root), ("Most visited line", last)):
             size = self.view.board.board_size
-            parts.append(f'<text x="{PADDING}" y="{y + 12}">{caption}</text><g transform="translate({PADDING} {y + 20})">'
+            parts.append(f'<text x="{PADDING}" y="{y + 12}">{caption}</text>'
+                         f'<g class="board" transform="translate({PADDING} {y + 20})">'
                          f"{draw_grid(size)}{draw_stones(find_position(self.view, node), size)}</g>")
             y += self.side + 40
         return "".join(parts)
@@ -137,7 +141,8 @@ class TreeDrawing:
         middle = (x0 + x1) // 2
         width = 1 + (MAX_LINE_WIDTH - 1) * min(1.0, node.visits / max(self.view.root.visits, 1))
         kind = "e p" if node.on_main_line else "e"
-        return (f'<path class="{kind}" stroke-width="{width:.1f}" d="M{x0} {y0}C{middle} {y0} {middle} {y1} {x1} {y1}"/>')
+        curve = f"M{x0} {y0}C{middle} {y0} {middle} {y1} {x1} {y1}"
+        return f'<path class="{kind}" stroke-width="{width:.1f}" d="{curve}"/>'
 
     def _draw_node(self, node: ViewNode) -> str:
         """Return a box with the move, its win rate and visits, and a bar as long as the win rate."""
@@ -148,13 +153,15 @@ class TreeDrawing:
         stone = f'<circle cx="14" cy="14" r="7" fill="{fill}" stroke="#16181b"/>' if node.edge else ""
         head = name_move(self.view, node) + ("" if node.winrate is None else f"  {percent(node.winrate)}")
         more = f", +{node.hidden:,}" if node.hidden else ""
+        small = f"{node.visits:,} visits{more}"
+        squeeze = f' textLength="{TEXT_WIDTH}"' if len(small) > TEXT_LETTERS else ""
         bar = "" if node.winrate is None else (
             f'<rect class="b" x="4" y="31" width="{BOX_WIDTH - 8}" height="2"/><rect class="w" x="4" y="31" '
             f'width="{(BOX_WIDTH - 8) * min(max(node.winrate, 0.0), 1.0):.1f}" height="2"/>')
         return (f'<g class="node" data-node="{node.index}" transform="translate({x} {y})"><title>{title}</title>'
                 f'<rect class="{kind}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="5"/>{stone}'
                 f'<text x="26" y="15">{escape(head)}</text>'
-                f'<text class="s" x="26" y="27">{node.visits:,} visits{more}</text>{bar}</g>')
+                f'<text class="s" x="26" y="27"{squeeze}>{small}</text>{bar}</g>')
 
 
 def format_svg(view: View) -> str:
