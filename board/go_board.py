@@ -13,8 +13,9 @@ from board.constant import BOARD_SIZE, GTP_X_COORDINATE, OB_SIZE, PASS
 from board.coordinate import Coordinate
 from board.geometry import get_geometry
 from board.pattern import Pattern
+from board.playout import find_dead_stones
 from board.record import Record
-from board.score import area_without, find_dead_stones, get_area
+from board.score import area_without, get_area
 from board.state import (
     BLACK,
     KO_MOVE,

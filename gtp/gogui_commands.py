@@ -17,7 +17,7 @@ ANALYZE_COMMANDS = (
     "sboard/Display policy score (Black)/display_policy_black",
     "sboard/Display policy score (White)/display_policy_white",
     "string/Win rate by the network/display_value %m",
-    "dboard/Ownership by random games/display_ownership",
+    "dboard/Ownership by playouts/display_ownership",
     "gfx/Best moves with visits/display_best_moves %m",
     "var/Principal variation/display_pv %m",
     "plist/Dead stones/display_dead_stones",
@@ -25,7 +25,7 @@ ANALYZE_COMMANDS = (
     "param/Search parameters/search_params",
 )
 EMPTY_CELL = '""'
-# Pairs of random games behind the ownership that is displayed.
+# Pairs of playouts behind the ownership that is displayed.
 OWNERSHIP_PAIRS = 64
 # Smallest probability of which a logarithm is taken.
 MIN_PROBABILITY = 1e-30
@@ -90,7 +90,7 @@ class GoguiCommands(CommandGroup):
         return f"{COLOR_NAMES[color]} wins with {self.engine.evaluate(color).winrate:.1%}"
 
     def cmd_display_ownership(self, _: Command) -> str:
-        """Answer whose each point is at the end of random games, from -1 (White's) to 1 (Black's), as a dboard."""
+        """Answer whose each point is at the end of playouts, from -1 (White's) to 1 (Black's), as a dboard."""
         from mcts.score_estimate import ScoreEstimator
         board = self.engine.board
         ownership = ScoreEstimator(board, Stone.BLACK).estimate_position(OWNERSHIP_PAIRS).ownership

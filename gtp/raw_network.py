@@ -28,7 +28,7 @@ def get_symmetries(text: str) -> list[int]:
 
 
 def format_raw(engine: "Engine", color: Stone, sym: int) -> str:
-    """Return the network's output for one symmetry; ownership and lead are counted by random games."""
+    """Return the network's output for one symmetry; ownership and lead are counted by playouts."""
     board = engine.board
     raw = evaluate(engine.evaluator, board, color, sym)
     white_win = raw.winrate if color == Stone.WHITE else 1.0 - raw.winrate

@@ -1,8 +1,9 @@
-"""Ownership and score lead of the lines that a search found, by random games from the ends of the lines.
+"""Ownership and score lead of the lines that a search found, by playouts from the ends of the lines.
 
-The network has no head for either. A search knows what it expects (its principal variations), and random games that
-fill no eyes tell how such a position is divided when nobody plays well any more: big territories and captured strings
-come out right, life and death that needs exact play tends towards 0. The lead is that of area, komi included.
+The network has no head for either. A search knows what it expects (its principal variations), and playouts that answer
+ataris (board/playout.py) tell how such a position is divided when nobody plays well any more: big territories and
+captured strings come out right, life and death that needs exact play tends towards 0. The lead is that of area, komi
+included. doc/gtp.md has the measurement that chose this way.
 """
 
 import math
@@ -14,14 +15,16 @@ import numpy as np
 from board import rules
 from board.geometry import get_geometry
 from board.go_board import GoBoard
-from board.score import playout_ownership
+from board.playout import playout_ownership
 from board.state import SIZE, copy_state, new_state
 from board.stone import Stone
 from mcts.analysis import CandidateMove
 
 # Random games come in pairs, in which the players take turns to begin.
 PAIR = 2
-# Pairs for a line seen for the first time, further ones with each report, and the most for one line.
+# Pairs in the first report, shared among the lines by visits, the fewest for a line seen for the first time, further
+# ones with each report, and the most for one line.
+SHARED_PAIRS = 48
 FIRST_PAIRS = 2
 MORE_PAIRS = 2
 MAX_PAIRS = 64
@@ -94,9 +97,10 @@ class ScoreEstimator:
         The line of move i rests on `least_pairs[i]` pairs of random games at least.
         """
         known, self._lines = self._lines, {}
+        visits = max(sum(move.visits for move in moves), 1)
         for rank, move in enumerate(moves):
             line = tuple(move.pv)
-            pairs = 0 if line in known else FIRST_PAIRS
+            pairs = 0 if line in known else max(FIRST_PAIRS, round(SHARED_PAIRS * move.visits / visits))
             if rank < REFINED and line in known and len(known[line].leads) < MAX_PAIRS:
                 pairs = MORE_PAIRS
             self._lines[line] = known.get(line) or LineEstimate(np.zeros(len(self._points)), [])

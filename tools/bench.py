@@ -2,6 +2,7 @@
 
     python tools/bench.py all
     python tools/bench.py data --kifu-dir FOLDER
+    python tools/bench.py ownership --kifu-dir FOLDER
     python tools/bench.py signature
 
 Each figure is the median of several runs. Rates are per second of the clock; the column "per CPU s" is per second that
@@ -56,6 +57,11 @@ ENGINE_VISITS = click.option("--engine-visits", type=click.IntRange(2), default=
 MODEL = click.option("--model", default=DEFAULT_MODEL, show_default=True,
                      help="Model file, or none for a random network.")
 USE_GPU = click.option("--use-gpu", type=bool, default=False, show_default=True, help="Use the first CUDA device.")
+
+KIFU_DIR = click.option("--kifu-dir", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True,
+                        help="Folder of SGF files.")
+BOARD_SIZE_OPTION = click.option("--size", "board_size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE),
+                                 default=BOARD_SIZE, show_default=True, help="Board size.")
 
 
 def run(suites: Iterable[Suite], json_path: Path | None, **options: Any) -> None:
@@ -128,12 +134,7 @@ def engine(**options: Any) -> None:
 
 
 @main.command()
-@with_options(
-    click.option("--kifu-dir", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True,
-                 help="Folder of SGF files."),
-    click.option("--size", "board_size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE,
-                 show_default=True, help="Board size."),
-)
+@with_options(KIFU_DIR, BOARD_SIZE_OPTION)
 def data(**options: Any) -> None:
     """Games a second from SGF to training data; a run takes as long as the folder does."""
     from nn.data_generator import NoTrainingDataError
@@ -142,6 +143,23 @@ def data(**options: Any) -> None:
     try:
         run([measure_data], **options)
     except NoTrainingDataError as error:
+        fail(str(error))
+
+
+@main.command()
+@with_options(
+    KIFU_DIR, MODEL, USE_GPU, BOARD_SIZE_OPTION,
+    click.option("--games", type=click.IntRange(1), default=60, show_default=True, help="Games to measure on."),
+    click.option("--visits", "engine_visits", type=click.IntRange(2), default=200, show_default=True,
+                 help="Visits of the searches whose lines are played out."),
+)
+def ownership(**options: Any) -> None:
+    """How well each way to estimate ownership and lead foretells the end of finished games (not its speed alone)."""
+    from tools.benchlib.ownership_bench import NoGamesError, measure_ownership
+
+    try:
+        run_with_model([measure_ownership], **options)
+    except NoGamesError as error:
         fail(str(error))
 
 
@@ -157,7 +175,7 @@ def signature(**options: Any) -> None:
 @main.command(name="all")
 @with_options(SEARCH_VISITS, MODEL, USE_GPU, ENGINE_VISITS)
 def run_all(**options: Any) -> None:
-    """Everything but data."""
+    """Everything but data and ownership."""
     from tools.benchlib.board_bench import measure_board
     from tools.benchlib.network_bench import measure_engine, measure_network
     from tools.benchlib.search_bench import measure_search

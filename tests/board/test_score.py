@@ -8,7 +8,8 @@ import pytest
 
 from board.benson import find_pass_alive
 from board.go_board import GoBoard
-from board.score import get_area, playout_ownership
+from board.playout import playout_ownership
+from board.score import get_area
 from board.stone import Stone
 from tests.board.test_random_games import choose
 from tests.reference.slow_board import OTHER

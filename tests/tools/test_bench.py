@@ -220,3 +220,22 @@ def test_format_figure() -> None:
     slow = Figure("copy", "ns", (50.0,), per_cpu_second=20.5, target=100.0, tamago=(23000.0, 23000.0),
                   lower_is_better=True)
     assert format_figure(slow).split() == ["copy", "50", "50", "50", "20.5", "ns", "<", "100", "23,000", "460x"]
+
+
+def test_ownership_compares_all_ways(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tools.benchlib import ownership_bench
+
+    monkeypatch.setattr(ownership_bench, "STAGES", (2, 4))
+    moves = "".join(f";B[{x}b];W[{x}d]" for x in "abcde")
+    (tmp_path / "game.sgf").write_text(f"(;GM[1]SZ[5]KM[0.5]{moves};B[];W[])")
+    (tmp_path / "short.sgf").write_text("(;GM[1]SZ[5];B[aa];W[];B[])")
+    options = ["--kifu-dir", str(tmp_path), "--size", "5", "--games", "1", "--visits", "4", "--model", "none"]
+    monkeypatch.setattr(ownership_bench, "load_evaluator", lambda *_, **__: HashEvaluator(5))
+    done = CliRunner().invoke(main, ["ownership", *options])
+    assert done.exit_code == 0, done.output
+    rows = {line[:30].strip(): line[30:].split() for line in done.output.splitlines() if "%/" in line}
+    assert {"random, position", "answering, ends of lines", "first report", "8 policy games"} <= set(rows)
+    square, right, lead = done.output.split("stones on the board")[1].split("\n")[0].split("/")[:3]
+    assert float(square) == pytest.approx(18 / 25, abs=0.001)  # two of the twenty points that end as somebody's
+    empty = CliRunner().invoke(main, ["ownership", "--kifu-dir", str(tmp_path), "--model", "none"])
+    assert empty.exit_code == 2 and empty.output.count("\n") == 1

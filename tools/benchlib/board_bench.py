@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from board.go_board import GoBoard
+from board.playout import NEVER, NO_LIMIT, run_playouts
 from board.random_state import new_random_state
 from board.rules import list_legal_moves
-from board.score import NO_LIMIT, run_playouts
 from board.state import BLACK, MOVES, copy_state, new_state
 from common.kernel import kernel
 from tools.benchlib.measure import Figure, Settings, Work, measure, measure_nanoseconds
@@ -62,7 +62,7 @@ class PlayoutWork:
 
     def count_moves(self) -> int:
         """Play PLAYOUTS games and return their moves."""
-        return int(run_playouts(self._start, PLAYOUTS, NO_LIMIT, self._random_state, self._state, self._owner,
+        return int(run_playouts(self._start, PLAYOUTS, NO_LIMIT, NEVER, self._random_state, self._state, self._owner,
                                 self._queue, self._counts[0], self._counts[1]))
 
     def count_games(self) -> int:

@@ -24,6 +24,7 @@ class Settings:
     use_gpu: bool = False
     kifu_dir: Path | None = None
     board_size: int = 9
+    games: int = 60
 
 
 @dataclass(frozen=True)

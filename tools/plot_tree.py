@@ -1,0 +1,49 @@
+"""Draw a search tree: as SVG, or as one HTML page with nodes that fold and a board that follows the pointer.
+
+    printf 'genmove b\\ntamago-dump_tree\\nquit\\n' | python main.py | grep dump_version > tree.json
+    python tools/plot_tree.py tree.json --out tree.html
+
+Takes what `tamago-dump_tree` answers, as it is, or gzipped. The page needs no network: it opens from the disk.
+"""
+
+import sys
+from pathlib import Path
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from common.command_line import run_command
+from common.print_console import print_err
+from nn.utility import write_atomically
+from tools.treelib.dump_reader import DumpError, read_dump
+from tools.treelib.page import format_page
+from tools.treelib.svg import format_svg
+from tools.treelib.view import describe_view, make_view
+
+EXIT_BAD_OPTIONS = 2
+FORMATS = {".svg": format_svg, ".html": format_page}
+MAX_NODES = 5000
+
+
+@click.command(context_settings={"show_default": True})
+@click.argument("tree", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path),
+              help="File to write, ending in .svg or .html.")
+@click.option("--max-nodes", type=click.IntRange(1, MAX_NODES), default=200,
+              help="Nodes to draw, the most visited ones; the picture says how many it leaves out.")
+def main(tree: Path, out: Path, max_nodes: int) -> None:
+    """Draw the search tree in TREE, the answer of tamago-dump_tree."""
+    try:
+        if out.suffix not in FORMATS:
+            raise DumpError(f"{out}: the file to write must end in .svg or .html")
+        view = make_view(read_dump(tree), max_nodes)
+        write_atomically(out, FORMATS[out.suffix](view).encode())
+        print_err(f"{out}: {describe_view(view)[1]}")
+    except (DumpError, OSError) as error:
+        print_err(f"plot_tree: {tree}: {error}" if isinstance(error, DumpError) else f"plot_tree: {error}")
+        sys.exit(EXIT_BAD_OPTIONS)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, "plot_tree.py"))

@@ -1,0 +1,1 @@
+"""The parts of the tree plotter: reading a dump, choosing nodes, layout, SVG and HTML."""

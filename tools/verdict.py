@@ -1,0 +1,106 @@
+"""Compare how finished games are counted: an engine's verdict (GNU Go's by default) beside ours.
+
+    python tools/verdict.py results/match/sgf --csv verdict.csv
+
+Takes every SGF file of a folder whose game ended with two passes, plays it in both engines through GTP and asks for
+`final_status_list dead`, `final_status_list seki` and `final_score`. Each disagreement is printed with the board, the
+points in dispute marked with a star. tools/match.py with `--scoring friendly` plays games that end with dead stones on
+the board. An engine command is split as a shell would, but no shell runs it.
+"""
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from common.command_line import run_command
+from common.print_console import print_err, print_out
+from nn.utility import write_atomically
+from tools.matchlib.command import split_command
+from tools.matchlib.engine import Engine
+from tools.matchlib.errors import EngineError, MatchError
+from tools.verdictlib.position import NotFinishedError, find_games, read_finished_game
+from tools.verdictlib.report import format_csv, format_disagreement, format_summary
+from tools.verdictlib.verdict import Comparison, ask_verdict
+
+EXIT_BAD_OPTIONS = 2
+EXIT_INTERRUPTED = 130
+GNUGO = "gnugo --mode gtp --chinese-rules"
+OURS = "main.py --model none"
+HANG_LIMIT = 120.0
+
+
+class Judge:
+    """Both engines, and what they said so far."""
+
+    def __init__(self, commands: tuple[str, str], names: tuple[str, str], log_folder: Path) -> None:
+        """Prepare the engines; raises MatchError for a command that does not exist."""
+        self.names = names
+        self.comparisons: list[Comparison] = []
+        self._engines = [Engine(split_command(command), log_folder / f"{i}.log", HANG_LIMIT)
+                         for i, command in enumerate(commands)]
+
+    def compare(self, path: Path, name: str) -> None:
+        """Ask about one game and print what differs; raises MatchError when an engine fails, and NotFinishedError."""
+        board = read_finished_game(path)
+        verdicts = []
+        for engine in self._engines:
+            engine.start(board.board_size, has_clock=False)
+            try:
+                verdicts.append(ask_verdict(engine, board))
+            except EngineError as error:
+                raise MatchError(f"{name}: {' '.join(engine.command)}: {error}") from error
+        one = Comparison(name, board, *verdicts)
+        self.comparisons.append(one)
+        if one.differing or not one.same_dead or not one.same_score:
+            print_out(format_disagreement(one, self.names) + "\n")
+
+    def close(self) -> None:
+        """End the engines."""
+        for engine in self._engines:
+            engine.close()
+
+
+def run(folder: Path, judge: Judge, csv_path: Path | None) -> None:
+    """Compare all games of a folder; what was found is printed and kept also when the user stops it."""
+    games = find_games(folder)
+    if not games:
+        raise MatchError(f"no .sgf files in {folder}")
+    try:
+        for path in games:
+            name = path.relative_to(folder).as_posix()
+            try:
+                judge.compare(path, name)
+            except (NotFinishedError, OSError) as error:
+                print_err(f"verdict: {name} left out: {error}")
+    finally:
+        judge.close()
+        print_out(format_summary(judge.comparisons, judge.names))
+        if csv_path is not None:
+            write_atomically(csv_path, format_csv(judge.comparisons).encode())
+
+
+@click.command(context_settings={"show_default": True})
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--theirs", default=GNUGO, help="Command of the engine to compare with.")
+@click.option("--ours", default=OURS, help="Command of the engine that is judged.")
+@click.option("--names", nargs=2, default=("GNU Go", "Hiyoko"), help="Names of both in the report.")
+@click.option("--csv", "csv_path", type=click.Path(dir_okay=False, path_type=Path), default=None,
+              help="File for one line a game.")
+def main(folder: Path, theirs: str, ours: str, names: tuple[str, str], csv_path: Path | None) -> None:
+    """Compare two engines' verdicts about the finished games of FOLDER (and the folders in it)."""
+    try:
+        with TemporaryDirectory(prefix="hiyoko-verdict-") as log_folder:
+            run(folder, Judge((theirs, ours), names, Path(log_folder)), csv_path)
+    except (MatchError, OSError) as error:
+        print_err(f"verdict: {error}")
+        sys.exit(EXIT_BAD_OPTIONS)
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, "verdict.py"))

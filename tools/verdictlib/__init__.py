@@ -1,0 +1,1 @@
+"""The parts of the verdict tool: asking engines how a finished game ends, comparing, reporting."""
