@@ -94,6 +94,7 @@ class Evaluator:
         board_size: the only board size it evaluates.
         batch_limit: positions that are evaluated at a time; a call may bring more.
         description: device, number format and shape of the network, for people.
+        network, dtype: the folded network and its number format, for nn/batch_evaluator.py.
     """
 
     def __init__(self, network: DualNet) -> None:
@@ -105,7 +106,7 @@ class Evaluator:
         self.batch_limit = GPU_BATCH_LIMIT if self.device.type == "cuda" else CPU_BATCH_LIMIT
         with torch.no_grad():
             folded = FoldedNet(network.eval()).to(self.dtype)
-        self._net = folded.to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
+        self.network = folded.to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
         filters = network.conv_layer.out_channels
         self.description = (f"{filters}x{len(network.blocks)} network for {self.board_size}x{self.board_size} "
                             f"on {self.device.type}, {str(self.dtype).removeprefix('torch.')}")
@@ -135,5 +136,5 @@ class Evaluator:
     def _evaluate(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Evaluate at most batch_limit positions."""
         source = torch.from_numpy(np.ascontiguousarray(planes, dtype=np.float32)).to(self.device, non_blocking=True)
-        policy, value = self._net(source.to(self.dtype).contiguous(memory_format=torch.channels_last))
+        policy, value = self.network(source.to(self.dtype).contiguous(memory_format=torch.channels_last))
         return policy.cpu().contiguous().numpy(), value.cpu().numpy()
