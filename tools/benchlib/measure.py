@@ -24,6 +24,9 @@ class Settings:
     use_gpu: bool = False
     kifu_dir: Path | None = None
     board_size: int = 9
+    selfplay_visits: int = 16
+    processes: int | None = None  # None: one per core
+    positions: int | None = None  # per network call of self-play; None: what suits the device
 
 
 @dataclass(frozen=True)
