@@ -198,7 +198,6 @@ def test_archives_of_tamago_are_left_alone(tmp_path: Path) -> None:
 def test_two_runs_do_not_share_an_archive(tmp_path: Path) -> None:
     from selfplay.archive import ArchiveError, lock_archive
 
-    with lock_archive(tmp_path / "archive"):
-        with pytest.raises(ArchiveError, match="another self-play is running"):
-            lock_archive(tmp_path / "archive")
+    with lock_archive(tmp_path / "archive"), pytest.raises(ArchiveError, match="another self-play is running"):
+        lock_archive(tmp_path / "archive")
     lock_archive(tmp_path / "archive").close()
