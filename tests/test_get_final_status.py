@@ -53,8 +53,8 @@ def test_a_gnu_go_that_does_not_answer(root: Path, tmp_path: Path) -> None:
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
     program = bin_folder / "gnugo"
-    program.write_text("#!/bin/sh\nwhile read line; do case $line in final_score) sleep 60;; *) echo '= '; echo;; esac; "
-                       "done\n")
+    program.write_text("#!/bin/sh\nwhile read line; do\n"
+                       "case $line in final_score) sleep 60;; *) echo '= '; echo;; esac\ndone\n")
     program.chmod(0o755)
     archive = tmp_path / "archive"
     archive.mkdir()

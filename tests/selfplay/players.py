@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
 import numpy as np
 
@@ -63,7 +64,7 @@ def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
     """Play one game with MCTSTree and GoBoard, as the issue describes it."""
     board = GoBoard(rules.board_size, rules.komi, check_superko=True)
     tree = MCTSTree(evaluator, rules.board_size, SearchParams(batch_size=16, tree_size=64))
-    noise = KernelNoise(new.seed)
+    noise = cast(np.random.Generator, KernelNoise(new.seed))
     policies: list[np.ndarray] = []
     gave_up, reason = None, None
     while reason is None:

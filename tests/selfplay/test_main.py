@@ -73,7 +73,8 @@ def test_killed_at_random_moments(root: Path, tmp_path: Path) -> None:
     """Whole groups and single parents are killed outright; what was written stays, and the batch is finished."""
     archive, rng = tmp_path / "archive", random.Random(int(os.environ.get("KILL_SEED", "0")))
     start = command(root, archive, "--num-data", "1500", "--process", "2", "--seed", "1")
-    folder, before = archive / "1", {}
+    folder = archive / "1"
+    before: dict[str, bytes] = {}
     for kill in range(3):
         process = subprocess.Popen(start, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + SECONDS
