@@ -1,5 +1,6 @@
 """A run of self-play: worker processes that play the missing games of a batch, replaced when they fail."""
 
+import math
 import multiprocessing
 import os
 import time
@@ -66,22 +67,22 @@ class Supervisor:
         self._wanted = 1  # the first worker shows which device there is, and compiles for all
         self._failures = 0
         self.progress = Progress(batch.settings.games, batch.done)
+        self._next_report = math.inf
 
     def run(self) -> str:
         """Play the missing games; return the name of the signal that ended the run early, or "".
 
         Raises SelfPlayError.
         """
-        next_report = time.monotonic() + REPORT_SECONDS
         with StopRequest() as stop:
             try:
                 while self.progress.games < len(self.batch.missing) and not stop.name:
                     self._keep_workers()
                     for connection in wait([worker.connection for worker in self._workers], POLL_SECONDS):
                         self._listen(next(w for w in self._workers if w.connection is connection), stop)
-                    if time.monotonic() >= next_report:
+                    if time.monotonic() >= self._next_report:
                         self.report(self.progress.line())
-                        next_report += REPORT_SECONDS
+                        self._next_report += REPORT_SECONDS
             finally:
                 self._stop_workers()
         return stop.name
@@ -130,6 +131,7 @@ class Supervisor:
         self._wanted = workers
         self._task = replace(self._task, use_gpu=on_gpu)  # "no GPU" is said once
         self.progress.start = time.monotonic()
+        self._next_report = self.progress.start + REPORT_SECONDS
         self._log(f"{description}; {workers} processes, {slots} games at a time in each, {threads} threads each")
         if not on_gpu and workers < self._processes:
             print_err(f"{workers} of {self._processes} processes started: {cores} cores, "
@@ -166,10 +168,10 @@ class Supervisor:
     def _stop_workers(self) -> None:
         """End the workers: they write what is finished, and are ended by force if they do not."""
         for worker in self._workers:
-            try:
+            if worker.slots == 0:
+                worker.process.kill()  # still compiling, or loading the network
+            with suppress(OSError):
                 worker.connection.send(None)
-            except OSError:
-                continue
         deadline = time.monotonic() + PATIENCE_SECONDS
         for worker in self._workers:
             self._drain(worker, deadline)

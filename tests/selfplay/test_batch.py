@@ -36,9 +36,20 @@ def same(one: GameRecord, other: GameRecord) -> bool:
     (7, 50, 7.0, 0.05), (9, 16, 7.0, 0.1),
 ])
 def test_one_game_is_one_search_after_the_other(size: int, visits: int, komi: float, threshold: float) -> None:
+    compare_with_searches(size, visits, komi, threshold, games=4)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(("size", "visits"), [(2, 2), (2, 5), (3, 16)])
+def test_small_games_are_one_search_after_the_other(size: int, visits: int) -> None:
+    compare_with_searches(size, visits, 0.5, 0.1, games=2)
+
+
+def compare_with_searches(size: int, visits: int, komi: float, threshold: float, games: int) -> None:
+    """Play games both ways; they must be equal to the last bit."""
     rules = new_rules(size, visits, komi, True, threshold)
     evaluator = HashEvaluator(size)
-    for new in begin(4, seed=size):
+    for new in begin(games, seed=size):
         [fast] = play_games(evaluator, rules, [new], positions=16)
         slow = play_slowly(evaluator, rules, new)
         assert fast.moves == slow.moves

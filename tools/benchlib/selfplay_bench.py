@@ -33,8 +33,10 @@ class Counts:
     moves: int = 0
     positions: int = 0
     play_seconds: float = 0.0
+    play_cpu: float = 0.0  # seconds of all threads
     network_positions: int = 0
     network_seconds: float = 0.0
+    network_cpu: float = 0.0
 
 
 def count_process(settings: Settings, number: int, threads: int) -> Counts:
@@ -58,12 +60,14 @@ def count_process(settings: Settings, number: int, threads: int) -> Counts:
 
 def _play(play: SelfPlay, evaluator: ThreadedEvaluator | CudaEvaluator, counts: Counts, seconds: float) -> None:
     """Play for some seconds, and until the network is idle."""
-    positions, moves, begin = play.positions, play.moves, time.perf_counter()
+    positions, moves = play.positions, play.moves
+    begin, cpu_begin = time.perf_counter(), time.process_time()
     while time.perf_counter() - begin < seconds:
         counts.games += len(play.step())
     for buffer in range(len(evaluator.planes)):
         evaluator.finish(buffer)  # may be asked again
     counts.play_seconds += time.perf_counter() - begin
+    counts.play_cpu += time.process_time() - cpu_begin
     counts.positions += play.positions - positions
     counts.moves += play.moves - moves
 
@@ -71,7 +75,7 @@ def _play(play: SelfPlay, evaluator: ThreadedEvaluator | CudaEvaluator, counts: 
 def _evaluate(evaluator: ThreadedEvaluator | CudaEvaluator, counts: Counts, seconds: float) -> None:
     """Give the network full buffers, one always waiting, for some seconds; answers that play waits for are kept."""
     kept = [planes.copy() for planes in evaluator.planes]
-    begin, size = time.perf_counter(), len(kept[0])
+    begin, cpu_begin, size = time.perf_counter(), time.process_time(), len(kept[0])
     evaluator.start(0, size)
     while time.perf_counter() - begin < seconds:
         for buffer in (1, 0):
@@ -81,6 +85,7 @@ def _evaluate(evaluator: ThreadedEvaluator | CudaEvaluator, counts: Counts, seco
     evaluator.finish(0)
     counts.network_positions += size
     counts.network_seconds += time.perf_counter() - begin
+    counts.network_cpu += time.process_time() - cpu_begin
     for buffer, planes in enumerate(kept):
         evaluator.planes[buffer][:] = planes
         evaluator.start(buffer, size)
@@ -94,17 +99,19 @@ def measure_selfplay(settings: Settings) -> Iterator[Figure | str]:
     workers, threads = (wanted, 1) if settings.use_gpu else share_cores(wanted, cores)
     with multiprocessing.get_context("spawn").Pool(workers) as pool:
         parts = pool.starmap(count_process, [(settings, number, threads) for number in range(workers)])
-    games, moves = sum(part.games for part in parts), sum(part.moves for part in parts)
     yield (f"self-play: {settings.selfplay_visits} visits, {workers} processes with {threads} threads each; "
            f"{parts[0].description} ({settings.model})")
+    games, moves = sum(part.games for part in parts), sum(part.moves for part in parts)
+    positions, play_cpu = sum(part.positions for part in parts), sum(part.play_cpu for part in parts)
     speed = sum(part.positions / part.play_seconds for part in parts)
     network = sum(part.network_positions / part.network_seconds for part in parts)
-    per_hour = HOUR * sum(part.games / part.play_seconds for part in parts)
-    yield Figure("self-play games", "games/hour", (per_hour,), target=SPEED_TARGET,
-                 tamago=(TAMAGO_GAMES_PER_HOUR, TAMAGO_GAMES_PER_HOUR))
-    yield Figure("moves", "moves/s", (sum(part.moves / part.play_seconds for part in parts),))
+    network_per_cpu = sum(part.network_positions for part in parts) / sum(part.network_cpu for part in parts)
+    yield Figure("self-play games", "games/hour", (HOUR * sum(part.games / part.play_seconds for part in parts),),
+                 HOUR * games / play_cpu, SPEED_TARGET, (TAMAGO_GAMES_PER_HOUR, TAMAGO_GAMES_PER_HOUR))
+    yield Figure("moves", "moves/s", (sum(part.moves / part.play_seconds for part in parts),), moves / play_cpu)
     yield Figure("length of a game", "moves", (moves / max(1, games),))
-    yield Figure("network calls of self-play", "positions/s", (speed,))
-    yield Figure("network alone", "positions/s", (network,))
-    yield Figure("self-play / network alone", "%", (100 * speed / network,), target=SHARE_TARGET)
-    yield Figure("positions evaluated per move", "positions", (sum(part.positions for part in parts) / max(1, moves),))
+    yield Figure("network calls of self-play", "positions/s", (speed,), positions / play_cpu)
+    yield Figure("network alone", "positions/s", (network,), network_per_cpu)
+    yield Figure("self-play / network alone", "%", (100 * speed / network,),
+                 100 * positions / play_cpu / network_per_cpu, SHARE_TARGET)
+    yield Figure("positions evaluated per move", "positions", (positions / max(1, moves),))
