@@ -28,11 +28,12 @@ DRAW = 0.5
 def expand(tree, node, state, history, batch, index):
     """Give the newest node its candidate moves and write its planes as entry `index` of the batch.
 
-    Candidates are the legal moves (superko included) that fill no own complete eye, and PASS, last. Moves that
-    batch.banned forbids at this depth are left out; PASS stays when nothing else does. Modifies tree and batch.
+    Candidates are the legal moves (superko included, if batch says so) that fill no own complete eye, and PASS,
+    last. Moves that batch.banned forbids at this depth are left out; PASS stays when nothing else does. Modifies
+    tree and batch.
     """
     color, depth = state.info[TO_MOVE], batch.length[index]
-    count = list_legal_moves(state, history, color, True, False, batch.moves)
+    count = list_legal_moves(state, history, color, batch.superko[0], False, batch.moves)
     for i in range(count):
         if depth >= batch.banned[color, batch.moves[i]]:
             add_edge(tree, node, batch.moves[i])

@@ -16,11 +16,12 @@ from board.go_board import GoBoard
 from board.state import KO_POS, PASSES, TO_MOVE, copy_history, copy_state, new_history, new_state
 from board.stone import Stone
 from mcts.analysis import SearchResult
-from mcts.gumbel import completed_value, considered_visits, improved_policy, max_visits, mixed_value
+from mcts.gumbel import considered_visits, improved_policy, max_visits
 from mcts.node import MCTSNode
 from mcts.params import SearchLimit, SearchParams
 from mcts.restriction import Restriction
 from mcts.search import GUMBEL, PUCB, absorb, descend, set_evaluation, start_tree
+from mcts.sequential_halving import select_at_root
 from mcts.tree_state import (
     EDGE_BYTES,
     EDGES,
@@ -252,12 +253,8 @@ class MCTSTree:
 
     def _gumbel_choice(self) -> int:
         """Return the root candidate with the greatest noise + logit + sigma(Q) among the most visited ones."""
-        root, selection = self.root, self.params.selection
-        most, unvisited = max_visits(self._tree, ROOT), mixed_value(self._tree, ROOT)
-        first = int(self._tree.node_edge[ROOT])
-        value = np.array([completed_value(self._tree, first + i, unvisited) for i in range(root.num_children)])
-        score = self._noise[: len(value)] + root.children_logit + (selection.c_visit + most) * selection.c_scale * value
-        return int(np.argmax(np.where(root.children_visits == most, score, -np.inf)))
+        most = max_visits(self._tree, ROOT)
+        return int(select_at_root(self._tree, self._noise, most, self.params.selection) - self._tree.node_edge[ROOT])
 
     # --- results ------------------------------------------------------------------------------------------------
 

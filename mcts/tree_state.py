@@ -55,6 +55,7 @@ class Batch(NamedTuple):
     owner: np.ndarray  # int8 [C]
     queue: np.ndarray  # int16 [C]
     banned: np.ndarray  # int16 [3, C]: by color and pos, plies below the root in which the move is no candidate
+    superko: np.ndarray  # bool [1]: whether moves that repeat a position are no candidates
 
 
 NODE_ARRAYS = tuple(name for name in Tree._fields if name.startswith("node_"))
@@ -91,6 +92,7 @@ def new_batch(board_size: int, batch_size: int) -> Batch:
         np.zeros(batch_size, dtype=np.int32), np.zeros((batch_size, MAX_DEPTH), dtype=np.int32),
         np.zeros(batch_size, dtype=np.int32), np.zeros(board_size * board_size, dtype=np.int32),
         np.zeros(cells, dtype=np.int8), np.zeros(cells, dtype=np.int16), np.zeros((3, cells), dtype=np.int16),
+        np.ones(1, dtype=np.bool_),
     )
 
 

@@ -3,6 +3,9 @@
 Letters: N positions, S board size, F filters, A = S*S + 1 policy entries.
 """
 
+import math
+import threading
+
 import numpy as np
 import torch
 from torch import nn
@@ -13,9 +16,13 @@ from nn.constant import INPUT_PLANES
 from nn.network.dual_net import DualNet
 from nn.network.res_block import ResidualBlock
 from nn.precision import choose_half_dtype
+from nn.winograd import Layer, WinogradTower, is_worth_while
 
 CPU_BATCH_LIMIT = 256
 GPU_BATCH_LIMIT = 4096
+
+# Positions that Winograd convolutions take at a time; more would leave the cache.
+CHUNKS = (1, 2, 4, 6, 8, 12, 16)
 
 
 def fold_batch_norm(convolution: nn.Conv2d, norm: nn.BatchNorm2d) -> tuple[torch.Tensor, torch.Tensor]:
@@ -82,10 +89,43 @@ class FoldedNet(nn.Module):
         for block in range(self.num_blocks):
             hidden = self._convolve(2 * block + 1, features).relu_()
             features = self._convolve(2 * block + 2, hidden).add_(features).relu_()
-        rows = features.permute(0, 2, 3, 1).reshape(len(planes) * self.points, -1)
+        return self.heads(features.permute(0, 2, 3, 1))
+
+    def heads(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return policy logits [N, A] and value probabilities [N, 3], both float32, of features [N, S, S, F]."""
+        rows = features.reshape(len(features) * self.points, -1)
         mixed = functional.linear(rows, self.mix_weight, self.mix_bias).relu_()
-        output = functional.linear(mixed.view(len(planes), -1), self.final_weight, self.final_bias).float()
+        output = functional.linear(mixed.view(len(features), -1), self.final_weight, self.final_bias).float()
         return output[:, :self.points + 1], torch.softmax(output[:, self.points + 1:], dim=1)
+
+
+class TiledNet:
+    """A FoldedNet on a CPU with Winograd convolutions, in chunks that fit its cache; threads take turns."""
+
+    def __init__(self, network: FoldedNet) -> None:
+        """Transform the weights; work space is made when it is needed."""
+        self._network = network
+        self._board_size = math.isqrt(network.points)
+        self._layers = [Layer(network.get_buffer(f"weight{number}"), network.get_buffer(f"bias{number}"))
+                        for number in range(2 * network.num_blocks + 1)]
+        self._towers: dict[int, WinogradTower] = {}
+        self._lock = threading.Lock()
+
+    def _get_tower(self, positions: int) -> WinogradTower:
+        """Return the smallest tower that has room for so many positions."""
+        size = next(size for size in CHUNKS if size >= positions)
+        if size not in self._towers:
+            self._towers[size] = WinogradTower(self._layers, self._board_size, size)
+        return self._towers[size]
+
+    def __call__(self, planes: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return policy logits [N, A] and value probabilities [N, 3] of planes [N, 6, S, S]."""
+        parts = []
+        with self._lock:
+            for start in range(0, len(planes), CHUNKS[-1]):
+                chunk = planes[start:start + CHUNKS[-1]]
+                parts.append(self._network.heads(self._get_tower(len(chunk))(chunk)))
+        return torch.cat([policy for policy, _ in parts]), torch.cat([value for _, value in parts])
 
 
 class Evaluator:
@@ -98,6 +138,7 @@ class Evaluator:
         board_size: the only board size it evaluates.
         batch_limit: positions that are evaluated at a time; a call may bring more.
         description: device, number format and shape of the network, for people.
+        network, dtype: the folded network and its number format, for nn/batch_evaluator.py.
     """
 
     def __init__(self, network: DualNet, symmetries: int = 1) -> None:
@@ -111,10 +152,15 @@ class Evaluator:
         self.batch_limit = GPU_BATCH_LIMIT if self.device.type == "cuda" else CPU_BATCH_LIMIT
         with torch.no_grad():
             folded = FoldedNet(network.eval()).to(self.dtype)
-        self._net = folded.to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
+        self.network = folded.to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
         filters = network.conv_layer.out_channels
+        self._tiled = TiledNet(self.network) if self._pays_to_tile() else None
         self.description = (f"{filters}x{len(network.blocks)} network for {self.board_size}x{self.board_size} "
                             f"on {self.device.type}, {str(self.dtype).removeprefix('torch.')}")
+
+    def _pays_to_tile(self) -> bool:
+        """Tell whether Winograd convolutions are the faster ones here."""
+        return self.device.type == "cpu" and self.dtype == torch.float32 and is_worth_while(self.board_size)
 
     def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Evaluate positions.
@@ -151,6 +197,9 @@ class Evaluator:
     @torch.inference_mode()
     def _evaluate(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Evaluate at most batch_limit positions."""
+        if self._tiled is not None:
+            policy, value = self._tiled(planes)
+            return policy.numpy(), value.numpy()
         source = torch.from_numpy(np.ascontiguousarray(planes, dtype=np.float32)).to(self.device, non_blocking=True)
-        policy, value = self._net(source.to(self.dtype).contiguous(memory_format=torch.channels_last))
+        policy, value = self.network(source.to(self.dtype).contiguous(memory_format=torch.channels_last))
         return policy.cpu().contiguous().numpy(), value.cpu().numpy()

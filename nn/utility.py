@@ -5,14 +5,13 @@ A model file is a plain state_dict with TamaGo's key names; filters, blocks and 
 
 import io
 import math
-import os
 import pickle
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
 
+from common.atomic_file import write_atomically
 from common.print_console import print_err
 from nn.constant import INPUT_PLANES
 from nn.network.dual_net import DualNet
@@ -73,26 +72,6 @@ def to_channels_last(network: Net, device: torch.device) -> Net:
     """Move a network to a device, its convolutions in the memory format that is fastest there (also on CPUs)."""
     moved = network.to(device)
     return moved.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-
-
-def write_atomically(path: str | Path, content: bytes) -> None:
-    """Put `content` into a file so that a reader, or a full disk, only ever meets the old file or the whole new one.
-
-    Raises OSError; the old file is then untouched.
-    """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def save_atomically(content: Any, path: str | Path) -> None:

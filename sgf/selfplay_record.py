@@ -5,13 +5,16 @@ The comment of a move is the number of candidates, then `POINT:probability` for 
 """
 
 import math
-import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import numpy as np
 
 from board.constant import PASS
 from board.coordinate import Coordinate
+from board.geometry import get_geometry
 from board.stone import Stone
+from common.atomic_file import write_atomically
 from program import PROGRAM_NAME
 from sgf.match_result import MatchResult
 
@@ -23,6 +26,23 @@ def encode_policy_comment(policy: Mapping[int, float], coordinate: Coordinate) -
         _check_probability(policy[pos])
     words = (f"{coordinate.convert_to_gtp_format(pos)}:{policy[pos]:.3e}" for pos in order)
     return " ".join([str(len(order)), *words])
+
+
+def encode_policy_row(policy: np.ndarray, names: Sequence[str]) -> str:
+    """Return the comment for probabilities by policy entry, float [A], in one go; negative ones are no candidates.
+
+    `names` are those of the policy entries, as policy_names gives them.
+    """
+    candidates = np.flatnonzero(policy >= 0)
+    values = policy[candidates].tolist()
+    words = [f"{names[i]}:{value:.3e}" for i, value in zip(candidates.tolist(), values, strict=True)]
+    return " ".join([str(len(words)), *words])
+
+
+def policy_names(board_size: int) -> list[str]:
+    """Return the GTP names of the policy entries, the pass last."""
+    to_name = Coordinate(board_size).convert_to_gtp_format
+    return [to_name(int(pos)) for pos in get_geometry(board_size).policy_pos]
 
 
 def decode_policy_comment(comment: str, coordinate: Coordinate) -> dict[int, float]:
@@ -81,17 +101,30 @@ class SelfPlayRecord:
         comment = "" if policy is None else f"C[{encode_policy_comment(policy, self.coordinate)}]"
         self._moves.append(f";{letter}[{self.coordinate.convert_to_sgf_format(pos)}]{comment}")
 
-    def get_sgf(self, result: MatchResult, komi: float, is_resign: bool = False, score: float = 0.0) -> str:
-        """Return the game as SGF text."""
+    def save_game(self, moves: Sequence[int], policy: np.ndarray) -> None:
+        """Append the moves of a whole game, Black first, with the policy of each, float [M, A]; see encode_policy_row.
+
+        Raises ValueError for what is no probability.
+        """
+        if not (policy <= 1.001).all():  # false for NaN, too
+            raise ValueError("a policy holds numbers that are no probabilities")
+        names = policy_names(self.coordinate.board_size)
+        for number, (pos, row) in enumerate(zip(moves, policy, strict=True)):
+            point = self.coordinate.convert_to_sgf_format(pos)
+            self._moves.append(f";{'BW'[number % 2]}[{point}]C[{encode_policy_row(row, names)}]")
+
+    def get_sgf(self, result: MatchResult, komi: float, is_resign: bool = False, score: float = 0.0,
+                event: str = "") -> str:
+        """Return the game as SGF text; `event` is plain text without brackets, for people."""
         head = (f"(;FF[4]GM[1]SZ[{self.coordinate.board_size}]\n"
                 f"AP[{PROGRAM_NAME}]PB[{PROGRAM_NAME}-Black]PW[{PROGRAM_NAME}-White]"
-                f"RE[{format_result(result, score, is_resign)}]KM[{float(komi)}]")
+                f"RE[{format_result(result, score, is_resign)}]KM[{float(komi)}]"
+                f"{f'EV[{event}]' if event else ''}")
         return f"{head}{''.join(self._moves)}\n)"
 
-    def write_record(self, result: MatchResult, komi: float, is_resign: bool = False, score: float = 0.0) -> Path:
+    def write_record(self, result: MatchResult, komi: float, is_resign: bool = False, score: float = 0.0,
+                     event: str = "") -> Path:
         """Write the game as {index}.sgf, complete or not at all, and return the path; raises OSError."""
         path = self.save_dir / f"{self.index}.sgf"
-        temporary = path.with_suffix(".sgf.part")
-        temporary.write_text(self.get_sgf(result, komi, is_resign, score), encoding="ascii")
-        os.replace(temporary, path)
+        write_atomically(path, self.get_sgf(result, komi, is_resign, score, event).encode("ascii"))
         return path

@@ -3,6 +3,7 @@
     python tools/bench.py all
     python tools/bench.py data --kifu-dir FOLDER
     python tools/bench.py ownership --kifu-dir FOLDER
+    python tools/bench.py selfplay
     python tools/bench.py signature
 
 Each figure is the median of several runs. Rates are per second of the clock; the column "per CPU s" is per second that
@@ -164,6 +165,28 @@ def ownership(**options: Any) -> None:
 
 
 @main.command()
+@click.option("--seconds", type=click.FloatRange(0.0, min_open=True), default=60.0, show_default=True,
+              help="Length of the measurement, after a warm-up; as long again for the network alone.")
+@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), default=None,
+              help="File to write the figures to.")
+@click.option("--visits", "selfplay_visits", type=click.IntRange(2), default=16, show_default=True,
+              help="Visits per move.")
+@click.option("--process", "processes", type=click.IntRange(1), default=None,
+              help="Worker processes.  [default: one per core]")
+@click.option("--batch-size", "positions", type=click.IntRange(16), default=None,
+              help="Positions per call of the network.  [default: what suits the device]")
+@click.option("--size", "board_size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE,
+              show_default=True, help="Board size.")
+@click.option("--model", default="none", show_default=True, help="Model file, or none for a random network.")
+@USE_GPU
+def selfplay(**options: Any) -> None:
+    """Self-play games an hour, in turn with the network alone in the same processes."""
+    from tools.benchlib.selfplay_bench import measure_selfplay
+
+    run_with_model([measure_selfplay], **options)
+
+
+@main.command()
 @with_options()
 def signature(**options: Any) -> None:
     """One number that a change must keep unless it is meant to change the search."""
@@ -175,7 +198,7 @@ def signature(**options: Any) -> None:
 @main.command(name="all")
 @with_options(SEARCH_VISITS, MODEL, USE_GPU, ENGINE_VISITS)
 def run_all(**options: Any) -> None:
-    """Everything but data and ownership."""
+    """Everything but data, ownership and selfplay."""
     from tools.benchlib.board_bench import measure_board
     from tools.benchlib.network_bench import measure_engine, measure_network
     from tools.benchlib.search_bench import measure_search

@@ -18,10 +18,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.command_line import run_command
 from common.print_console import print_err, print_out
+from gtp.engine_process import EngineError
 from nn.utility import write_atomically
 from tools.matchlib.command import split_command
 from tools.matchlib.engine import Engine
-from tools.matchlib.errors import EngineError, MatchError
+from tools.matchlib.errors import MatchError
 from tools.verdictlib.position import NotFinishedError, find_games, read_finished_game
 from tools.verdictlib.report import format_csv, format_disagreement, format_summary
 from tools.verdictlib.verdict import Comparison, ask_verdict

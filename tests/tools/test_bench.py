@@ -86,6 +86,22 @@ def test_network_and_engine(tmp_path: Path) -> None:
     assert 1 < by_name["leaves a network call, batch 16"]["value"] <= 16
 
 
+@pytest.mark.slow
+def test_selfplay(tmp_path: Path) -> None:
+    """Games an hour stand beside the network alone; on a tiny board, for a moment."""
+    path = tmp_path / "figures.json"
+    result = call("selfplay", "--seconds", "0.2", "--size", "3", "--visits", "2", "--process", "1",
+                  "--batch-size", "16", "--json", str(path))
+    assert result.exit_code == 0, result.output
+    content = json.loads(path.read_text())
+    check_figures(content["figures"], runs=1)
+    by_name = {figure["name"]: figure for figure in content["figures"]}
+    assert by_name["self-play games"]["tamago"] == [267, 267] and by_name["self-play games"]["target"] == 25 * 267
+    assert by_name["self-play / network alone"]["target"] == 75
+    assert 1 < by_name["positions evaluated per move"]["value"] < 4
+    assert by_name["length of a game"]["value"] <= 18
+
+
 def test_data(tmp_path: Path) -> None:
     """Games of a folder are converted, and nothing but the wanted files stays behind."""
     folder = tmp_path / "kifu"

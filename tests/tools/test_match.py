@@ -7,12 +7,12 @@ import pytest
 from sgfmill import sgf
 
 from board.stone import Stone
+from gtp import engine_process
+from gtp.engine_process import GtpProcess
 from tests.tools.matches import fake, make_config, play_match
-from tools.matchlib import gtp_process
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.engine import Engine
 from tools.matchlib.errors import IllegalPlayError, MatchError
-from tools.matchlib.gtp_process import GtpProcess
 from tools.matchlib.referee import Referee, format_result
 from tools.matchlib.runner import run_match
 
@@ -136,7 +136,7 @@ def test_engine_that_cannot_play_stops_the_match(tmp_path: Path) -> None:
 
 def test_deaf_engine_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine that does not quit is gone after close, with the shell that started it."""
-    monkeypatch.setattr(gtp_process, "QUIT_SECONDS", 0.3)
+    monkeypatch.setattr(engine_process, "QUIT_SECONDS", 0.3)
     process = GtpProcess(["/bin/sh", "-c", f"{fake('--deaf')}; true"], tmp_path / "log")
     assert process.ask("name", 20.0).text == "Fake"
     process.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from board.go_board import GoBoard
-from tools.matchlib.errors import EngineError
+from gtp.engine_process import EngineError
 from tools.verdictlib.position import NotFinishedError, list_plays, read_finished_game
 from tools.verdictlib.report import draw_board, format_disagreement, format_summary
 from tools.verdictlib.verdict import Comparison, Verdict, parse_points, parse_score

@@ -25,6 +25,9 @@ class Settings:
     kifu_dir: Path | None = None
     board_size: int = 9
     games: int = 60
+    selfplay_visits: int = 16
+    processes: int | None = None  # None: one per core
+    positions: int | None = None  # per network call of self-play; None: what suits the device
 
 
 @dataclass(frozen=True)

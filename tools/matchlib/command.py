@@ -6,21 +6,10 @@ import shutil
 import sys
 from pathlib import Path
 
+from gtp.engine_process import get_search_path
 from tools.matchlib.errors import MatchError
 
 REPOSITORY_ROOT = Path(__file__).resolve().parents[2]
-# Debian keeps games, GNU Go among them, outside the default path of many accounts.
-EXTRA_SEARCH_PATH = ("/usr/games", "/usr/local/games")
-
-
-def get_search_path() -> str:
-    """Return the executable search path, the directories for games included."""
-    return os.pathsep.join([os.environ.get("PATH", os.defpath), *EXTRA_SEARCH_PATH])
-
-
-def get_engine_environment() -> dict[str, str]:
-    """Return the environment of an engine: ours, with the longer search path and unbuffered Python output."""
-    return {**os.environ, "PATH": get_search_path(), "PYTHONUNBUFFERED": "1"}
 
 
 def split_command(text: str) -> list[str]:

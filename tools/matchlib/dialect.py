@@ -3,8 +3,8 @@
 import json
 from typing import NamedTuple
 
+from gtp.engine_process import EngineError
 from tools.matchlib.engine import Engine
-from tools.matchlib.errors import EngineError
 
 CLIENTS = ("gtp", "cgos")
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from tools.matchlib.errors import EngineError, MatchError
-from tools.matchlib.gtp_process import GtpProcess, Reply
+from gtp.engine_process import EngineError, GtpProcess, Reply
+from tools.matchlib.errors import MatchError
 
 REQUIRED_COMMANDS = ("boardsize", "clear_board", "play", "genmove")
 # One second a move for the move that only makes an engine load what it needs.

@@ -7,24 +7,6 @@ class MatchError(Exception):
     """The match cannot be started or continued; the text is one line for the user."""
 
 
-class EngineError(Exception):
-    """An engine failed; `reason` is the short name under which the table counts it."""
-
-    reason = "error"
-
-
-class EngineCrashError(EngineError):
-    """The engine's process ended or closed its output."""
-
-    reason = "crash"
-
-
-class EngineTimeoutError(EngineError):
-    """The engine did not answer within the hang limit."""
-
-    reason = "timeout"
-
-
 class IllegalPlayError(ValueError):
     """The referee does not accept a move."""
 

@@ -3,11 +3,11 @@
 from contextlib import suppress
 
 from board.stone import Stone
+from gtp.engine_process import EngineError, EngineTimeoutError, Reply
 from tools.matchlib.config import SIDES, MatchConfig
 from tools.matchlib.dialect import Answer, make_dialect
 from tools.matchlib.engine import Engine
-from tools.matchlib.errors import EngineError, EngineTimeoutError, GameFault, IllegalPlayError
-from tools.matchlib.gtp_process import Reply
+from tools.matchlib.errors import GameFault, IllegalPlayError
 from tools.matchlib.openings import Opening
 from tools.matchlib.record import GameRecord, SideTime
 from tools.matchlib.referee import COLOR_LETTERS, Referee, format_result

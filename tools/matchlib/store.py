@@ -4,9 +4,9 @@ import fcntl
 import json
 import os
 import threading
-from pathlib import Path
 from typing import Any
 
+from common.atomic_file import write_atomically
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
 from tools.matchlib.record import GameRecord
@@ -54,7 +54,7 @@ class MatchStore:
     def add(self, record: GameRecord, sgf: bytes) -> None:
         """Keep a finished game; safe to call from several threads. Raises OSError when the disk fails."""
         with self._lock:
-            _write_atomically(self.sgf_directory / f"game{record.index + 1:05d}.sgf", sgf)
+            write_atomically(self.sgf_directory / f"game{record.index + 1:05d}.sgf", sgf)
             with (self.directory / GAMES_FILE).open("ab") as file:
                 file.write(record.to_json().encode() + b"\n")
                 file.flush()
@@ -94,7 +94,7 @@ class MatchStore:
     def _write_config(self, data: dict[str, Any]) -> None:
         self._config = data
         text = json.dumps(data, ensure_ascii=False, indent=2)
-        _write_atomically(self.directory / CONFIG_FILE, text.encode() + b"\n")
+        write_atomically(self.directory / CONFIG_FILE, text.encode() + b"\n")
 
     def _load_games(self) -> None:
         """Read the games; a last line cut short by a crash is removed."""
@@ -112,13 +112,3 @@ class MatchStore:
             except (ValueError, KeyError, TypeError) as error:
                 raise MatchError(f"{path}:{number} is not a game: {error}") from error
             self.records[record.index] = record
-
-
-def _write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees all of it or none."""
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)

@@ -8,8 +8,8 @@ import numpy as np
 
 from board.go_board import GoBoard
 from board.score import area_without
+from gtp.engine_process import EngineError
 from tools.matchlib.engine import Engine
-from tools.matchlib.errors import EngineError
 from tools.verdictlib.position import list_plays
 
 

@@ -11,13 +11,40 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.matchlib.command import get_engine_environment
-from tools.matchlib.errors import EngineCrashError, EngineTimeoutError
-
 # Seconds that an engine gets to end by itself after `quit`, and after the end of its output.
 QUIT_SECONDS = 3.0
 EXIT_SECONDS = 1.0
 LOG_TAIL_BYTES = 4096
+# Debian keeps games, GNU Go among them, outside the default path of many accounts.
+EXTRA_SEARCH_PATH = ("/usr/games", "/usr/local/games")
+
+
+class EngineError(Exception):
+    """An engine failed; `reason` is the short name under which the table counts it."""
+
+    reason = "error"
+
+
+class EngineCrashError(EngineError):
+    """The engine's process ended or closed its output."""
+
+    reason = "crash"
+
+
+class EngineTimeoutError(EngineError):
+    """The engine did not answer within the hang limit."""
+
+    reason = "timeout"
+
+
+def get_search_path() -> str:
+    """Return the executable search path, the directories for games included."""
+    return os.pathsep.join([os.environ.get("PATH", os.defpath), *EXTRA_SEARCH_PATH])
+
+
+def get_engine_environment() -> dict[str, str]:
+    """Return the environment of an engine: ours, with the longer search path and unbuffered Python output."""
+    return {**os.environ, "PATH": get_search_path(), "PYTHONUNBUFFERED": "1"}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,40 @@
+"""Files that are written completely or not at all."""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_atomically(path: str | Path, content: bytes) -> None:
+    """Put `content` into a file so that a reader, or a full disk, only ever meets the old file or the whole new one.
+
+    Once it returns, a power cut does not take the file back. Raises OSError; the old file is then untouched.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make new names in a folder last beyond a power cut, where the system can do that (Windows cannot)."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)

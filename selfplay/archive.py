@@ -1,0 +1,147 @@
+"""The archive of self-play games: archive/{k}/{n}.sgf, batch after batch.
+
+A batch folder also holds batch.json, what the batch was begun with, and selfplay.log. Which games are done is read
+from the SGF files themselves, so that nothing can disagree with them.
+"""
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import IO
+
+from common.atomic_file import write_atomically
+
+BATCH_FILE = "batch.json"
+LOG_FILE = "selfplay.log"
+LOCK_FILE = ".selfplay.lock"
+
+
+class ArchiveError(Exception):
+    """The archive cannot be used; the text is one line for the user."""
+
+
+@dataclass(frozen=True)
+class BatchSettings:
+    """What the games of a batch have in common, and how many they shall be."""
+
+    games: int
+    size: int
+    visits: int
+    komi: float
+    superko: bool
+    resign_threshold: float
+    no_resign_rate: float
+    seed: int
+
+
+def batch_numbers(archive: Path) -> list[int]:
+    """Return the numbers of the batch folders, ascending; other names are left alone."""
+    return sorted(int(path.name) for path in archive.iterdir() if path.name.isdecimal() and path.is_dir())
+
+
+def game_numbers(folder: Path) -> set[int]:
+    """Return the numbers of the games in a batch folder."""
+    stems = (path.stem for path in folder.glob("*.sgf"))
+    return {int(stem) for stem in stems if stem.isdecimal()}
+
+
+def lock_archive(archive: Path) -> IO[str]:
+    """Return an open file that keeps other self-play runs out of the archive until it is closed.
+
+    Creates the archive. Raises ArchiveError when another run holds it.
+    """
+    archive.mkdir(parents=True, exist_ok=True)
+    file = (archive / LOCK_FILE).open("w")
+    try:
+        import fcntl
+    except ImportError:  # Windows: two runs in one archive are the user's to avoid
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        text = f"another self-play is running in {archive}: wait for it, or use another --save-dir"
+        raise ArchiveError(text) from None
+    return file
+
+
+@dataclass(frozen=True)
+class OpenBatch:
+    """A batch to work on.
+
+    Attributes:
+        missing: numbers of the games still to be played, ascending.
+        note: what became of the batch before, for the user; empty if there is nothing to say.
+    """
+
+    folder: Path
+    number: int
+    settings: BatchSettings
+    missing: list[int]
+    note: str
+
+    @property
+    def done(self) -> int:
+        """How many games are there already."""
+        return self.settings.games - len(self.missing)
+
+
+def open_batch(archive: Path, wanted: BatchSettings, seed_given: bool) -> OpenBatch:
+    """Return the newest batch if it is unfinished and of the same settings, else a new one.
+
+    The number of games may change; the seed goes on unless another one was given. Raises OSError.
+    """
+    numbers = batch_numbers(archive)
+    number, note = (numbers[-1] if numbers else 0), ""
+    if number:
+        folder = archive / str(number)
+        begun, present = read_settings(folder), game_numbers(folder)
+        if begun is not None and len(present) < begun.games:
+            different = find_difference(begun, wanted, seed_given)
+            if not different:
+                return _take_up(folder, number, replace(begun, games=wanted.games), present)
+            note = f"{folder} keeps its {len(present)} of {begun.games} games: it was begun with {different}"
+    folder = archive / str(number + 1)
+    folder.mkdir(exist_ok=True)
+    write_settings(folder, wanted)
+    return OpenBatch(folder, number + 1, wanted, list(range(1, wanted.games + 1)), note)
+
+
+def _take_up(folder: Path, number: int, settings: BatchSettings, present: set[int]) -> OpenBatch:
+    """Return a begun batch, cleared of what a crash has left of unfinished files."""
+    for path in folder.glob(".*.sgf.*"):
+        path.unlink(missing_ok=True)
+    write_settings(folder, settings)
+    missing = [n for n in range(1, settings.games + 1) if n not in present]
+    return OpenBatch(folder, number, settings, missing, f"going on with {folder}")
+
+
+def find_difference(begun: BatchSettings, wanted: BatchSettings, seed_given: bool) -> str:
+    """Return the first setting in which a batch differs from what is wanted, as an option; empty if none does."""
+    for name, value in asdict(begun).items():
+        if name == "games" or (name == "seed" and not seed_given):
+            continue
+        if getattr(wanted, name) != value:
+            return f"--{name.replace('_', '-')} {str(value).lower()}"
+    return ""
+
+
+def read_settings(folder: Path) -> BatchSettings | None:
+    """Return the settings of a batch, None where there are none (other programs' archives) or they are damaged."""
+    try:
+        return BatchSettings(**json.loads((folder / BATCH_FILE).read_text(encoding="ascii")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def write_settings(folder: Path, settings: BatchSettings) -> None:
+    """Write the settings of a batch; raises OSError."""
+    write_atomically(folder / BATCH_FILE, (json.dumps(asdict(settings), indent=1) + "\n").encode("ascii"))
+
+
+def append_log(folder: Path, line: str) -> None:
+    """Append a line to the batch's log; a full disk must not end the games."""
+    with suppress(OSError), open(folder / LOG_FILE, "a", encoding="utf-8") as file:
+        file.write(line + os.linesep)

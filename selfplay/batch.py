@@ -1,0 +1,132 @@
+"""Self-play of many games at once: an evaluator in, finished games out; no files, no processes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from mcts.constant import MAX_CONSIDERED_NODES
+from nn.constant import INPUT_PLANES
+from selfplay.game import GameRecord, NewGame, draw_game, take_record
+from selfplay.games import FINISHED, IDLE, Rules, Work, new_games, new_rules, new_work
+from selfplay.steps import absorb_games, descend_games, start_game
+
+
+class BatchEvaluator(Protocol):
+    """A network that works on one buffer while another is being filled (nn/batch_evaluator.py)."""
+
+    planes: list[np.ndarray]  # two buffers float32 [N, 6, S, S]; their owner writes positions into them
+
+    def start(self, buffer: int, count: int) -> None:
+        """Begin to evaluate the first `count` positions of a buffer."""
+
+    def finish(self, buffer: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return policy logits [count, A] and values [count, 3] of what was begun there."""
+
+
+@dataclass
+class Half:
+    """The games that share one buffer: rows begin to end - 1."""
+
+    begin: int
+    end: int
+    work: Work
+    offset: int = 0  # of the game that descends first
+    positions: int = 0  # that the network is evaluating
+
+
+def leaves_per_step(rules: Rules) -> float:
+    """Return how many positions a game gives to the network at a time, on average."""
+    schedule = rules.schedule[MAX_CONSIDERED_NODES]
+    return len(schedule) / (1 + np.count_nonzero(np.diff(schedule)))
+
+
+class SelfPlay:
+    """Games of two halves: one half descends while the network evaluates the other's positions.
+
+    Attributes:
+        moves: moves of the games finished since the beginning.
+        positions: positions evaluated since the beginning.
+        running: games in progress.
+    """
+
+    def __init__(self, evaluator: BatchEvaluator, rules: Rules, next_game: Callable[[], NewGame | None]) -> None:
+        """Make room for as many games as fill the evaluator's buffers; `next_game` is asked whenever there is room."""
+        self._evaluator, self._rules, self._next_game = evaluator, rules, next_game
+        games = slots_per_half(evaluator, rules)
+        self._games = new_games(2 * games, rules)
+        self._numbers = [0] * (2 * games)
+        self._halves = [Half(i * games, (i + 1) * games, new_work(planes, rules))
+                        for i, planes in enumerate(evaluator.planes)]
+        self._turn = 0
+        self.moves = self.positions = self.running = 0
+
+    def step(self) -> list[GameRecord]:
+        """Take one half's answer from the network, go on with its games, and return those that are finished."""
+        half = self._halves[self._turn]
+        if half.positions:
+            logits, values = self._evaluator.finish(self._turn)
+            absorb_games(self._games, half.begin, half.end, half.work, logits, values, self._rules)
+        half.positions, half.offset = descend_games(
+            self._games, half.begin, half.end, half.offset, 0, half.work, self._rules)
+        finished = self._fill(half)
+        if half.positions:
+            self._evaluator.start(self._turn, half.positions)
+            self.positions += half.positions
+        self._turn = 1 - self._turn
+        return finished
+
+    def _fill(self, half: Half) -> list[GameRecord]:
+        """Take out finished games and start new ones in their places; their positions join the same batch."""
+        finished = []
+        phase = self._games.phase[half.begin : half.end]
+        for g in (half.begin + np.flatnonzero((phase == FINISHED) | (phase == IDLE))).tolist():
+            if self._games.phase[g] == FINISHED:
+                record = take_record(self._games, g, self._numbers[g], self._rules)
+                self.moves += len(record.moves)
+                self.running -= 1
+                finished.append(record)
+                self._games.phase[g] = IDLE
+            new = self._next_game()
+            if new is None:
+                continue
+            self._numbers[g] = new.number
+            self.running += 1
+            start_game(self._games, g, half.work, self._rules, new.seed, new.may_resign)
+            half.positions, _ = descend_games(self._games, g, g + 1, 0, half.positions, half.work, self._rules)
+        return finished
+
+
+def slots_per_half(evaluator: BatchEvaluator, rules: Rules) -> int:
+    """Return how many games fill a buffer."""
+    return max(1, round(len(evaluator.planes[0]) / leaves_per_step(rules)))
+
+
+class FlatEvaluator:
+    """Knows nothing: all moves alike, every game even. For compiling, which needs no network."""
+
+    def __init__(self, board_size: int) -> None:
+        """Make the smallest buffers."""
+        shape = (MAX_CONSIDERED_NODES, INPUT_PLANES, board_size, board_size)
+        self.planes = [np.zeros(shape, dtype=np.float32) for _ in range(2)]
+        self._count = 0
+
+    def start(self, buffer: int, count: int) -> None:
+        """Remember how many positions were asked."""
+        self._count = count
+
+    def finish(self, buffer: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return equal logits and draws."""
+        actions = self.planes[0].shape[-1] ** 2 + 1
+        values = np.zeros((self._count, 3), dtype=np.float32)
+        values[:, 1] = 1.0
+        return np.zeros((self._count, actions), dtype=np.float32), values
+
+
+def compile_steps() -> None:
+    """Have everything compiled (or loaded from the cache) that self-play on any board needs."""
+    one_game = iter([draw_game(1, (0,), 0.0)])
+    play = SelfPlay(FlatEvaluator(2), new_rules(2, 2, 0.0, True, 0.0), lambda: next(one_game, None))
+    while not play.step() or play.running:
+        pass

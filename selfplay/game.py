@@ -1,0 +1,103 @@
+"""A finished self-play game, and how it becomes a file."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+
+import numpy as np
+
+from board.coordinate import Coordinate
+from board.random_state import new_random_state
+from board.state import EMPTY
+from board.stone import Stone
+from selfplay.games import MOVE_LIMIT, RESIGNATION, TWO_PASSES, Games, Rules
+from sgf.match_result import MatchResult
+from sgf.selfplay_record import SelfPlayRecord
+
+
+class EndReason(IntEnum):
+    """How a game ended."""
+
+    TWO_PASSES = TWO_PASSES
+    RESIGNATION = RESIGNATION
+    MOVE_LIMIT = MOVE_LIMIT
+
+    @property
+    def text(self) -> str:
+        """The reason in words."""
+        return self.name.lower().replace("_", " ")
+
+
+@dataclass(frozen=True)
+class NewGame:
+    """What a game begins with: its number in the batch, its random state and whether players may resign."""
+
+    number: int
+    seed: np.uint64
+    may_resign: bool
+
+
+def draw_game(number: int, seed: tuple[int, ...], no_resign_rate: float) -> NewGame:
+    """Return the beginning of game `number`; it depends on nothing but the arguments."""
+    rng = np.random.default_rng((*seed, number))
+    may_resign = bool(rng.random() >= no_resign_rate)
+    return NewGame(number, new_random_state(rng)[0], may_resign)
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """A finished game; M moves, A policy entries.
+
+    Attributes:
+        number: of the game in its batch.
+        moves: pos of each move, Black first.
+        policy: float32 [M, A], improved policy of each move, negative for moves that were no candidates.
+        score: Black's area minus White's minus komi on the last board, all stones alive.
+        gave_up: the first color whose win rate fell below the resign threshold, None if none did.
+        may_resign: whether that ended the game.
+    """
+
+    number: int
+    board_size: int
+    komi: float
+    moves: list[int]
+    policy: np.ndarray
+    reason: EndReason
+    score: float
+    gave_up: Stone | None
+    may_resign: bool
+
+    @property
+    def result(self) -> MatchResult:
+        """The winner."""
+        if self.reason == EndReason.RESIGNATION:
+            return MatchResult.WHITE_WIN if self.gave_up == Stone.BLACK else MatchResult.BLACK_WIN
+        if self.score == 0:
+            return MatchResult.DRAW
+        return MatchResult.BLACK_WIN if self.score > 0 else MatchResult.WHITE_WIN
+
+    @property
+    def would_have_lost(self) -> bool | None:
+        """Whether a player who was not allowed to resign went on to lose; None where nobody wanted to."""
+        if self.may_resign or self.gave_up is None:
+            return None
+        return self.result == (MatchResult.WHITE_WIN if self.gave_up == Stone.BLACK else MatchResult.BLACK_WIN)
+
+    def write(self, folder: Path) -> Path:
+        """Write the game as {number}.sgf, complete or not at all; raises OSError."""
+        record = SelfPlayRecord(folder, Coordinate(self.board_size))
+        record.set_index(self.number)
+        record.save_game(self.moves, self.policy)
+        is_resign = self.reason == EndReason.RESIGNATION
+        return record.write_record(self.result, self.komi, is_resign, self.score, f"self-play, {self.reason.text}")
+
+
+def take_record(games: Games, g: int, number: int, rules: Rules) -> GameRecord:
+    """Return the finished game of row g."""
+    end = int(games.history.length[g, 0])
+    gave_up = int(games.gave_up[g])
+    return GameRecord(
+        number, rules.board_size, rules.komi, games.history.pos[g, 1:end].tolist(), games.policy[g, : end - 1].copy(),
+        EndReason(int(games.reason[g])), float(games.score[g]), None if gave_up == EMPTY else Stone(gave_up),
+        bool(games.may_resign[g]),
+    )

@@ -1,0 +1,143 @@
+"""Many games in progress as stacked arrays: row g of every array belongs to game g.
+
+Letters: G games, A = S*S + 1 policy entries, L moves at most, C = (S + 2)^2 cells, V visits per move.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from board.geometry import get_geometry
+from board.state import EMPTY, History, State, new_state
+from common.kernel import kernel
+from mcts.constant import MAX_CONSIDERED_NODES, MAX_DEPTH
+from mcts.gumbel import considered_visits
+from mcts.params import Selection
+from mcts.tree_state import DTYPES, EDGE_ARRAYS, NODE_ARRAYS, Batch, Tree, new_batch
+
+# Games.phase: no game; the root is to be evaluated; searching; over.
+IDLE, NEW, SEARCHING, FINISHED = 0, 1, 2, 3
+
+# Games.reason: how a game ended.
+UNFINISHED, TWO_PASSES, RESIGNATION, MOVE_LIMIT = 0, 1, 2, 3
+
+# Entry of Games.policy for a move that was no candidate.
+NO_CANDIDATE = -1.0
+
+# A game is cut off, and its area counted, after this many moves per point.
+MOVES_PER_POINT = 2
+
+
+class Games(NamedTuple):
+    """Positions, search trees and records of G games."""
+
+    tree: Tree  # every array with G rows
+    position: np.ndarray  # uint64 [G, words]: State.buffer
+    history: History  # every array with G rows; its spare end is the work space of lines below the root
+    random_state: np.ndarray  # uint64 [G, 1]
+    noise: np.ndarray  # float64 [G, A]: Gumbel noise of the root's edges
+    phase: np.ndarray  # int8 [G]
+    done: np.ndarray  # int32 [G]: visits made for the present move
+    first: np.ndarray  # int32 [G]: the game's first entry in the network's batch
+    waiting: np.ndarray  # int32 [G]: its entries there
+    policy: np.ndarray  # float32 [G, L, A]: improved policy of each move, NO_CANDIDATE for other moves
+    may_resign: np.ndarray  # bool [G]
+    gave_up: np.ndarray  # int8 [G]: color that resigned first, or would have; EMPTY if none
+    reason: np.ndarray  # int8 [G]
+    score: np.ndarray  # float64 [G]: Black's area minus White's minus komi at the end
+
+
+class Rules(NamedTuple):
+    """What is the same in all games."""
+
+    board_size: int
+    komi: float
+    superko: bool
+    visits: int
+    move_limit: int
+    resign_threshold: float  # win rate of the chosen move below which a player resigns
+    selection: Selection
+    schedule: np.ndarray  # int32 [MAX_CONSIDERED_NODES + 1, V]: considered_visits by number of moves considered
+    policy_index: np.ndarray  # int32 [C]
+
+
+class Work(NamedTuple):
+    """Work space that the games of one half share."""
+
+    root: State
+    line: State
+    line_length: np.ndarray  # int32 [1]
+    policy: np.ndarray  # float64 [A]
+    batch: Batch
+
+
+def new_rules(board_size: int, visits: int, komi: float, superko: bool, resign_threshold: float) -> Rules:
+    """Return the rules with their tables."""
+    schedule = np.zeros((MAX_CONSIDERED_NODES + 1, visits), dtype=np.int32)
+    for count in range(1, MAX_CONSIDERED_NODES + 1):
+        schedule[count] = considered_visits(count, visits)
+    return Rules(
+        board_size, float(komi), bool(superko), int(visits), MOVES_PER_POINT * board_size * board_size,
+        float(resign_threshold), Selection(), schedule, get_geometry(board_size).policy_index,
+    )
+
+
+def new_games(count: int, rules: Rules) -> Games:
+    """Return room for so many games, all IDLE."""
+    size, limit = rules.board_size, rules.move_limit
+    actions = size * size + 1
+    nodes = rules.visits + 2
+    sizes = {"counters": 2} | dict.fromkeys(NODE_ARRAYS, nodes) | dict.fromkeys(EDGE_ARRAYS, nodes * actions)
+    entries = limit + min(MAX_DEPTH, rules.visits) + 2
+
+    def rows(length: int, dtype: type) -> np.ndarray:
+        return np.zeros((count, length), dtype=dtype)
+
+    return Games(
+        tree=Tree(*(rows(sizes[name], DTYPES[name]) for name in Tree._fields)),
+        position=rows(len(new_state(size).buffer), np.uint64),
+        history=History(rows(entries, np.int16), rows(entries, np.int8), rows(entries, np.uint64), rows(1, np.int32)),
+        random_state=rows(1, np.uint64), noise=rows(actions, np.float64),
+        phase=np.full(count, IDLE, dtype=np.int8), done=np.zeros(count, dtype=np.int32),
+        first=np.zeros(count, dtype=np.int32), waiting=np.zeros(count, dtype=np.int32),
+        policy=np.zeros((count, limit, actions), dtype=np.float32),
+        may_resign=np.ones(count, dtype=np.bool_), gave_up=np.full(count, EMPTY, dtype=np.int8),
+        reason=np.zeros(count, dtype=np.int8), score=np.zeros(count),
+    )
+
+
+def new_work(planes: np.ndarray, rules: Rules) -> Work:
+    """Return work space around a buffer of the network's input, float32 [N, 6, S, S]."""
+    size = rules.board_size
+    batch = new_batch(size, len(planes))._replace(planes=planes)
+    batch.superko[0] = rules.superko
+    return Work(new_state(size), new_state(size), np.zeros(1, dtype=np.int32), np.zeros(size * size + 1), batch)
+
+
+@kernel
+def tree_of(games, g):
+    """Return the tree of one game."""
+    tree = games.tree
+    return Tree(
+        tree.counters[g], tree.node_edge[g], tree.node_edges[g], tree.node_front[g], tree.node_kind[g],
+        tree.node_visits[g], tree.node_pending[g], tree.node_value[g], tree.edge_pos[g], tree.edge_child[g],
+        tree.edge_logit[g], tree.edge_prior[g], tree.edge_visits[g], tree.edge_pending[g], tree.edge_sum[g],
+        tree.edge_square_sum[g],
+    )
+
+
+@kernel
+def history_of(games, g):
+    """Return the history of one game."""
+    history = games.history
+    return History(history.pos[g], history.color[g], history.hash[g], history.length[g])
+
+
+@kernel
+def batch_of(games, g, batch):
+    """Return the part of a batch that begins at the game's first entry."""
+    first = games.first[g]
+    return Batch(
+        batch.planes[first:], batch.leaf[first:], batch.path[first:], batch.length[first:], batch.moves, batch.owner,
+        batch.queue, batch.banned, batch.superko,
+    )

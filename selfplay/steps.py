@@ -1,0 +1,211 @@
+"""The step of many games: each one searches until it needs the network, and plays its moves on the way.
+
+`descend_games` runs every game of one half up to a batch of positions, `absorb_games` takes the network's answer.
+One game alone makes exactly the searches of MCTSTree.search_with_sequential_halving.
+"""
+
+import math
+
+from board.random_state import next_random
+from board.rules import play_recorded
+from board.score import area_score
+from board.state import EMPTY, PASSES, TO_MOVE, History, clear_state, start_history
+from common.kernel import kernel
+from mcts.constant import MAX_CONSIDERED_NODES, NOT_EXPANDED
+from mcts.gumbel import improved_policy, max_visits
+from mcts.search import GUMBEL, absorb, descend, set_evaluation, start_tree
+from mcts.sequential_halving import select_at_root
+from mcts.tree_state import EDGES, EXPANDED, NODES, ROOT
+from selfplay.games import (
+    FINISHED,
+    MOVE_LIMIT,
+    NEW,
+    NO_CANDIDATE,
+    RESIGNATION,
+    SEARCHING,
+    TWO_PASSES,
+    UNFINISHED,
+    batch_of,
+    history_of,
+    tree_of,
+)
+
+# Keeps the logarithm of a uniform random number finite.
+SMALLEST_RANDOM = 2.0**-54
+
+
+@kernel
+def copy_words(target, source):
+    """Make a position's buffer equal to another's. Modifies target."""
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@kernel
+def start_game(games, g, work, rules, seed, may_resign):
+    """Put a new game into row g; `seed` is its random state. Modifies games and the work space."""
+    clear_state(work.root, rules.board_size)
+    start_history(history_of(games, g), work.root)
+    copy_words(games.position[g], work.root.buffer)
+    games.random_state[g, 0] = seed
+    games.may_resign[g] = may_resign
+    games.gave_up[g] = EMPTY
+    games.reason[g] = UNFINISHED
+    games.waiting[g] = 0
+    games.done[g] = 0
+    games.phase[g] = NEW
+
+
+@kernel
+def draw_noise(noise, count, random_state):
+    """Write Gumbel noise for `count` edges. Modifies noise and random_state."""
+    for i in range(count):
+        noise[i] = -math.log(-math.log(next_random(random_state) + SMALLEST_RANDOM))
+
+
+@kernel
+def keep_as_root(tree, node):
+    """Make an evaluated node the only node of the tree, unvisited: nothing but its network answer is kept.
+
+    Modifies tree. The edges move to the front, where they overwrite only what lies before them.
+    """
+    first, count = tree.node_edge[node], tree.node_edges[node]
+    for edge in range(count):
+        tree.edge_pos[edge] = tree.edge_pos[first + edge]
+        tree.edge_logit[edge] = tree.edge_logit[first + edge]
+        tree.edge_prior[edge] = tree.edge_prior[first + edge]
+        tree.edge_child[edge] = NOT_EXPANDED
+        tree.edge_visits[edge] = 0
+        tree.edge_pending[edge] = 0
+        tree.edge_sum[edge] = 0.0
+        tree.edge_square_sum[edge] = 0.0
+    tree.node_edge[ROOT] = 0
+    tree.node_edges[ROOT] = count
+    tree.node_front[ROOT] = 0
+    tree.node_kind[ROOT] = EXPANDED
+    tree.node_visits[ROOT] = 0
+    tree.node_pending[ROOT] = 0
+    tree.node_value[ROOT] = tree.node_value[node]
+    tree.counters[NODES] = 1
+    tree.counters[EDGES] = count
+
+
+@kernel
+def begin_search(games, g, tree):
+    """Begin the search from an evaluated root. Modifies games."""
+    draw_noise(games.noise[g], tree.node_edges[ROOT], games.random_state[g])
+    games.done[g] = 0
+    games.phase[g] = SEARCHING
+
+
+@kernel
+def same_round(schedule, done):
+    """Return how many visits from number `done` on belong to one round of sequential halving."""
+    end = done
+    while end < len(schedule) and schedule[end] == schedule[done]:
+        end += 1
+    return end - done
+
+
+@kernel
+def record_policy(games, g, tree, ply, work, rules):
+    """Write the improved policy of the root as that of move `ply`. Modifies games and work."""
+    improved_policy(tree, ROOT, rules.selection.c_visit, rules.selection.c_scale, work.policy)
+    row = games.policy[g, ply]
+    row[:] = NO_CANDIDATE
+    for edge in range(tree.node_edges[ROOT]):
+        row[rules.policy_index[tree.edge_pos[edge]]] = work.policy[edge]
+
+
+@kernel
+def finish_game(games, g, reason, work, rules):
+    """End a game; the area is counted as the board stands, all stones alive. Modifies games and work."""
+    games.reason[g] = reason
+    games.score[g] = area_score(work.root, work.batch.owner, work.batch.queue) - rules.komi
+    games.phase[g] = FINISHED
+
+
+@kernel
+def finish_move(games, g, tree, history, work, rules):
+    """Play the move that the finished search chose, or resign; begin the next search. Modifies games and work."""
+    info = work.root.info
+    edge = select_at_root(tree, games.noise[g], max_visits(tree, ROOT), rules.selection)
+    if tree.edge_sum[edge] < rules.resign_threshold * tree.edge_visits[edge]:
+        if games.gave_up[g] == EMPTY:
+            games.gave_up[g] = info[TO_MOVE]
+        if games.may_resign[g]:
+            finish_game(games, g, RESIGNATION, work, rules)
+            return
+    ply = history.length[0] - 1
+    record_policy(games, g, tree, ply, work, rules)
+    play_recorded(work.root, history, tree.edge_pos[edge], info[TO_MOVE])
+    if info[PASSES] >= 2:
+        finish_game(games, g, TWO_PASSES, work, rules)
+    elif ply + 1 >= rules.move_limit:
+        finish_game(games, g, MOVE_LIMIT, work, rules)
+    else:
+        keep_as_root(tree, tree.edge_child[edge])
+        begin_search(games, g, tree)
+
+
+@kernel
+def descend_game(games, g, work, rules):
+    """Run one game until positions wait for the network or it is over; return how many wait. Modifies games, work."""
+    tree, history, batch = tree_of(games, g), history_of(games, g), batch_of(games, g, work.batch)
+    line_history = History(history.pos, history.color, history.hash, work.line_length)
+    copy_words(work.root.buffer, games.position[g])
+    waiting = 0
+    while waiting == 0 and games.phase[g] != FINISHED:
+        done = games.done[g]
+        if games.phase[g] == NEW:
+            start_tree(tree, work.root, history, batch)
+            waiting = 1
+        elif done >= rules.visits:
+            finish_move(games, g, tree, history, work, rules)
+        else:
+            schedule = rules.schedule[min(MAX_CONSIDERED_NODES, tree.node_edges[ROOT])]
+            waiting, finished = descend(
+                tree, work.root, history, work.line, line_history, batch, same_round(schedule, done), rules.komi,
+                GUMBEL, rules.selection, games.noise[g], schedule, done, work.policy,
+            )
+            games.done[g] = done + waiting + finished
+    copy_words(games.position[g], work.root.buffer)
+    return waiting
+
+
+@kernel
+def descend_games(games, begin, end, offset, total, work, rules):
+    """Run games begin to end - 1, the one at `offset` first, until they wait for the network.
+
+    `total` entries of the batch are taken already. Return how many are now, and the offset to begin with next time:
+    that of the first game for which there was no room. Modifies games and work.
+    """
+    count, room = end - begin, len(work.batch.leaf)
+    left_out = -1
+    for i in range(count):
+        g = begin + (offset + i) % count
+        games.first[g] = total
+        games.waiting[g] = 0
+        if games.phase[g] != NEW and games.phase[g] != SEARCHING:
+            continue
+        if total + MAX_CONSIDERED_NODES > room:
+            left_out = g - begin if left_out < 0 else left_out
+            continue
+        games.waiting[g] = descend_game(games, g, work, rules)
+        total += games.waiting[g]
+    return total, max(left_out, 0)
+
+
+@kernel
+def absorb_games(games, begin, end, work, logits, values, rules):
+    """Give games begin to end - 1 the network's answer, logits [N, A] and values [N, 3]. Modifies games."""
+    for g in range(begin, end):
+        if games.waiting[g] == 0:
+            continue
+        tree, first = tree_of(games, g), games.first[g]
+        if games.phase[g] == NEW:
+            set_evaluation(tree, ROOT, logits[first], values[first], rules.policy_index)
+            begin_search(games, g, tree)
+        else:
+            absorb(tree, batch_of(games, g, work.batch), games.waiting[g], logits[first:], values[first:],
+                   rules.policy_index)

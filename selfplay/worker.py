@@ -1,0 +1,158 @@
+"""A worker process: plays the games it is told to, writes them, and reports each one once it is on the disk."""
+
+import signal
+import traceback
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from selfplay.archive import BatchSettings
+from selfplay.batch import SelfPlay, compile_steps, slots_per_half
+from selfplay.game import GameRecord, NewGame, draw_game
+from selfplay.games import new_rules
+from selfplay.progress import summarize
+
+# Messages to the parent: READY (description of the network, on a GPU?, games at a time), GAME (GameSummary),
+# FAILED (one line for the user, exit status). Messages from it: a list of game numbers; None or the end of the
+# pipe means stop.
+READY, GAME, FAILED = "ready", "game", "failed"
+
+EXIT_BAD_FILE, EXIT_ERROR = 2, 1
+
+# Finished games that may wait to be written before playing waits for the disk.
+WRITING_LIMIT = 64
+
+
+@dataclass(frozen=True)
+class WorkerTask:
+    """What every worker of a run is told at its start."""
+
+    folder: Path
+    batch_number: int
+    settings: BatchSettings
+    model: str
+    use_gpu: bool
+    threads: int
+    positions: int | None  # per network call, None for what suits the device
+
+
+class Stop(Exception):
+    """The parent wants no more games, or is gone."""
+
+
+class Writer:
+    """Writes games in a thread of its own and reports them; a failure comes up in the thread that plays."""
+
+    def __init__(self, connection: Connection, folder: Path) -> None:
+        """Write to `folder`, report to the parent."""
+        self._connection, self._folder = connection, folder
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._waiting: deque[Future] = deque()
+
+    def add(self, record: GameRecord) -> None:
+        """Have a game written; raises OSError when an earlier one could not be."""
+        self._waiting.append(self._pool.submit(self._write, record))
+        while self._waiting and (len(self._waiting) > WRITING_LIMIT or self._waiting[0].done()):
+            self._waiting.popleft().result()
+
+    def close(self) -> None:
+        """Wait for all games; raises OSError when one could not be written."""
+        self._pool.shutdown()
+        for future in self._waiting:
+            future.result()
+
+    def _write(self, record: GameRecord) -> None:
+        """Write one game, then say that it is there."""
+        record.write(self._folder)
+        self._connection.send((GAME, summarize(record)))
+
+
+class Orders:
+    """The games that the parent wants from this worker."""
+
+    def __init__(self, connection: Connection, task: WorkerTask) -> None:
+        """Listen to the parent."""
+        self._connection, self._settings = connection, task.settings
+        self._seed = (task.settings.seed, task.batch_number)
+        self._numbers: deque[int] = deque()
+
+    def receive(self, wait: bool) -> None:
+        """Take in what the parent has sent, waiting for it if there is nothing else to do; raises Stop."""
+        while wait or self._connection.poll():
+            try:
+                numbers = self._connection.recv()
+            except (EOFError, OSError):
+                raise Stop from None
+            if numbers is None:
+                raise Stop
+            self._numbers.extend(numbers)
+            wait = False
+
+    def next_game(self) -> NewGame | None:
+        """Return the next game to begin, None if there is none."""
+        if not self._numbers:
+            return None
+        return draw_game(self._numbers.popleft(), self._seed, self._settings.no_resign_rate)
+
+
+def run_worker(connection: Connection, task: WorkerTask) -> None:
+    """Play until the parent says stop; the main function of a worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the parent decides
+    try:
+        _work(connection, task)
+    except Stop:
+        pass
+    except OSError as error:
+        place = error.filename or task.folder
+        _report_failure(connection, f"{error.strerror or error}: {place}; the games written before are intact",
+                        EXIT_ERROR)
+    except Exception:
+        traceback.print_exc()
+        raise
+
+
+def _report_failure(connection: Connection, text: str, status: int) -> None:
+    """Tell the parent why this worker ends, if there still is one."""
+    try:
+        connection.send((FAILED, text, status))
+    except OSError:
+        return
+
+
+def _work(connection: Connection, task: WorkerTask) -> None:
+    """Load the network and play; raises Stop."""
+    from nn.batch_evaluator import load_batch_evaluator
+    from nn.utility import ModelFileError
+
+    settings = task.settings
+    try:
+        evaluator, description = load_batch_evaluator(
+            task.model, settings.size, task.use_gpu, task.threads, task.positions)
+    except ModelFileError as error:
+        _report_failure(connection, str(error), EXIT_BAD_FILE)
+        return
+    rules = new_rules(settings.size, settings.visits, settings.komi, settings.superko, settings.resign_threshold)
+    orders = Orders(connection, task)
+    compile_steps()
+    play = SelfPlay(evaluator, rules, orders.next_game)
+    connection.send((READY, description, evaluator.on_gpu, 2 * slots_per_half(evaluator, rules)))
+    writer = Writer(connection, task.folder)
+    try:
+        while True:
+            orders.receive(wait=play.running == 0)
+            for record in play.step():
+                writer.add(record)
+    finally:
+        writer.close()
+
+
+def start_worker(context: Any, task: WorkerTask) -> tuple[Any, Connection]:
+    """Start a worker process and return it with our end of the pipe."""
+    ours, theirs = context.Pipe()
+    process = context.Process(target=run_worker, args=(theirs, task), name="selfplay-worker", daemon=True)
+    process.start()
+    theirs.close()
+    return process, ours

@@ -1,0 +1,114 @@
+"""Self-play: `python selfplay_main.py` fills archive/{k}/ with games for reinforcement learning."""
+
+import math
+import secrets
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+import learning_param
+from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from common.command_line import EXIT_OK, run_command
+from common.print_console import print_err, print_out
+from gtp.options import DEFAULT_KOMI, RANDOM_MODEL, RESIGN_THRESHOLD, find_model
+
+PROGRAM_DIR = Path(__file__).resolve().parent
+DEFAULT_MODEL = "model/rl-model.bin"
+NO_RESIGN_RATE = 0.1
+
+
+def check_finite(_: click.Context, parameter: click.Parameter, value: float) -> float:
+    """Refuse what is no finite number."""
+    if not math.isfinite(value):
+        raise click.BadParameter("a finite number is wanted", param=parameter)
+    return value
+
+
+@click.command(context_settings={"max_content_width": 110})
+@click.option("--save-dir", type=click.Path(file_okay=False, path_type=Path), default="archive", show_default=True,
+              help="Archive of games; the batch is its subfolder {k}.")
+@click.option("--process", "processes", type=click.IntRange(1), default=learning_param.NUM_SELF_PLAY_WORKERS,
+              show_default=True, help="Worker processes; on a CPU never more than cores.")
+@click.option("--num-data", "games", type=click.IntRange(1), default=learning_param.NUM_SELF_PLAY_GAMES,
+              show_default=True, help="Games of the batch.")
+@click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE, show_default=True,
+              help="Board size.")
+@click.option("--use-gpu", type=bool, default=True, show_default=True,
+              help="Use the first CUDA device if there is one.")
+@click.option("--visits", type=click.IntRange(2), default=learning_param.SELF_PLAY_VISITS, show_default=True,
+              help="Visits per move.")
+@click.option("--model", default=DEFAULT_MODEL, show_default=True,
+              help="Model file, looked up in the current directory, then beside the program; none: random weights. "
+                   "Where the default file is not there yet, random weights, too.")
+@click.option("--komi", type=float, default=DEFAULT_KOMI, show_default=True, callback=check_finite,
+              help="Points given to White.")
+@click.option("--superko", type=bool, default=True, show_default=True,
+              help="Whether a move that repeats an earlier position is illegal.")
+@click.option("--seed", type=click.IntRange(0), default=None, help="Seed of the games.  [default: another every time]")
+@click.option("--resign-threshold", type=click.FloatRange(0, 1), default=RESIGN_THRESHOLD, show_default=True,
+              help="Resign below this win rate; 0: never.")
+@click.option("--no-resign-rate", type=click.FloatRange(0, 1), default=NO_RESIGN_RATE, show_default=True,
+              help="Share of games in which nobody resigns.")
+@click.option("--batch-size", type=click.IntRange(16), default=None,
+              help="Positions per call of the network.  [default: 128, on a GPU 4096]")
+def main(save_dir: Path, processes: int, use_gpu: bool, model: str, batch_size: int | None, **options: Any) -> int:
+    """Play games of the network against itself; the same command goes on with an unfinished batch."""
+    from selfplay.archive import ArchiveError, BatchSettings, lock_archive, open_batch
+    from selfplay.supervisor import SelfPlayError, Supervisor, share_cores, usable_cores
+    from selfplay.worker import WorkerTask
+
+    seed_given = options["seed"] is not None
+    if not seed_given:
+        options["seed"] = secrets.randbits(63)
+    try:
+        model_path = find_self_play_model(model)
+        with lock_archive(save_dir):
+            batch = open_batch(save_dir, BatchSettings(**options), seed_given)
+            task = WorkerTask(batch.folder, batch.number, batch.settings, model_path, use_gpu,
+                              share_cores(processes, usable_cores())[1], batch_size)
+            return play(batch, Supervisor(batch, task, processes), model_path)
+    except (ArchiveError, FileNotFoundError) as error:
+        return fail(str(error), 2)
+    except SelfPlayError as error:
+        return fail(str(error), error.status)
+    except OSError as error:
+        return fail(f"{error.strerror or error}: {error.filename or save_dir}", 2)
+
+
+def find_self_play_model(model: str) -> str:
+    """Return the model's path; the default one need not be there. Raises FileNotFoundError."""
+    try:
+        return find_model(model, PROGRAM_DIR)
+    except FileNotFoundError:
+        if model != DEFAULT_MODEL:
+            raise
+        print_err(f"{DEFAULT_MODEL} is not there yet: playing with random weights.")
+        return RANDOM_MODEL
+
+
+def play(batch: Any, supervisor: Any, model: str) -> int:
+    """Play the missing games of a batch, say what becomes of it, and return the exit status."""
+    if batch.note:
+        print_err(batch.note)
+    print_out(f"Self play visits : {batch.settings.visits}")
+    supervisor.report(f"{batch.folder}: {len(batch.missing)} of {batch.settings.games} games to play, model {model}")
+    stopped = supervisor.run()
+    supervisor.report(supervisor.progress.line())
+    supervisor.report(supervisor.progress.summary())
+    if stopped:
+        print_err(f"stopped by {stopped}: the same command goes on with {batch.folder}")
+        return 128 + int(signal.Signals[stopped])
+    return EXIT_OK
+
+
+def fail(text: str, status: int) -> int:
+    """Say in one line why nothing more happens, and return the exit status."""
+    print_err(f"selfplay_main.py: {text}")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, "selfplay_main.py"))

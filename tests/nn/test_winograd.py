@@ -1,0 +1,43 @@
+"""Winograd convolutions give what plain ones give."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from numba import config
+
+from nn.inference import CHUNKS, Evaluator, FoldedNet
+from nn.network.dual_net import DualNet
+from nn.winograd import is_worth_while
+
+
+def make_network(size: int, filters: int, blocks: int) -> DualNet:
+    """Return a random network whose batch norms do something."""
+    torch.manual_seed(size)
+    network = DualNet(torch.device("cpu"), size, filters, blocks)
+    with torch.no_grad():
+        for name, tensor in network.state_dict().items():
+            if "bn" in name and tensor.is_floating_point():
+                tensor.uniform_(0.5, 1.5)
+    return network.eval()
+
+
+@pytest.mark.parametrize(("size", "filters", "blocks"), [(3, 4, 1), (5, 8, 2), (7, 16, 1), (9, 64, 6), (13, 8, 2),
+                                                         (19, 32, 2)])
+def test_the_evaluator_agrees_with_the_network(size: int, filters: int, blocks: int) -> None:
+    network = make_network(size, filters, blocks)
+    evaluator, plain = Evaluator(network), FoldedNet(network)
+    rng = np.random.default_rng(size)
+    for count in (1, 2, 5, CHUNKS[-1], CHUNKS[-1] + 3, 4):
+        planes = rng.integers(-1, 2, (count, 6, size, size)).astype(np.float32)
+        with torch.inference_mode():
+            logits, values = plain(torch.from_numpy(planes))
+        found = evaluator(planes)
+        assert np.allclose(found[0], logits.numpy(), rtol=1e-3, atol=1e-3 * logits.abs().max().item())
+        assert np.allclose(found[1], values.numpy(), atol=1e-4)
+        assert all(array.flags.c_contiguous and array.dtype == np.float32 for array in found[:1])
+
+
+@pytest.mark.skipif(bool(getattr(config, "DISABLE_JIT", 0)), reason="uncompiled code takes plain convolutions")
+def test_where_it_pays() -> None:
+    assert [size for size in range(2, 20) if not is_worth_while(size)] == [2, 4]

@@ -1,0 +1,114 @@
+"""Playing self-play games in tests: without a network, and slowly, one search after the other."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+import numpy as np
+
+from board.go_board import GoBoard
+from board.score import get_area
+from board.stone import Stone
+from mcts.params import SearchLimit, SearchParams
+from mcts.tree import MCTSTree
+from nn.feature import Evaluator
+from selfplay.batch import SelfPlay
+from selfplay.game import EndReason, GameRecord, NewGame
+from selfplay.games import Rules
+from selfplay.steps import draw_noise
+from tests.reference.slow_board import OTHER, SlowBoard
+
+
+class PlainBatchEvaluator:
+    """Evaluates at once what it is given."""
+
+    def __init__(self, evaluator: Evaluator, board_size: int, positions: int) -> None:
+        self.planes = [np.zeros((positions, 6, board_size, board_size), dtype=np.float32) for _ in range(2)]
+        self.evaluator = evaluator
+        self.answers: list[tuple[np.ndarray, np.ndarray] | None] = [None, None]
+
+    def start(self, buffer: int, count: int) -> None:
+        assert self.answers[buffer] is None and 0 < count <= len(self.planes[buffer])
+        self.answers[buffer] = self.evaluator(self.planes[buffer][:count])
+
+    def finish(self, buffer: int) -> tuple[np.ndarray, np.ndarray]:
+        answer, self.answers[buffer] = self.answers[buffer], None
+        assert answer is not None
+        return answer
+
+
+def play_games(evaluator: Evaluator, rules: Rules, games: Iterable[NewGame], positions: int = 64) -> list[GameRecord]:
+    """Play games to their ends and return them by number."""
+    waiting = iter(games)
+    play = SelfPlay(PlainBatchEvaluator(evaluator, rules.board_size, positions), rules, lambda: next(waiting, None))
+    records = play.step() + play.step()
+    while play.running:
+        records += play.step()
+    assert play.moves == sum(len(record.moves) for record in records)
+    return sorted(records, key=lambda record: record.number)
+
+
+class KernelNoise:
+    """Stands in for a numpy Generator and draws Gumbel noise as self-play does."""
+
+    def __init__(self, seed: np.uint64) -> None:
+        self.random_state = np.array([seed], dtype=np.uint64)
+
+    def gumbel(self, size: int) -> np.ndarray:
+        noise = np.zeros(size)
+        draw_noise(noise, size, self.random_state)
+        return noise
+
+
+def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
+    """Play one game with MCTSTree and GoBoard, as the issue describes it."""
+    board = GoBoard(rules.board_size, rules.komi, check_superko=True)
+    tree = MCTSTree(evaluator, rules.board_size, SearchParams(batch_size=16, tree_size=64))
+    noise = cast(np.random.Generator, KernelNoise(new.seed))
+    policies: list[np.ndarray] = []
+    gave_up, reason = None, None
+    while reason is None:
+        color = board.get_to_move()
+        best = tree.search_with_sequential_halving(board, color, SearchLimit(rules.visits), noise).candidates[0]
+        if best.winrate < rules.resign_threshold:
+            gave_up = gave_up or color
+            if new.may_resign:
+                reason = EndReason.RESIGNATION
+                break
+        policy = np.full(rules.board_size ** 2 + 1, -1.0)
+        index = tree.geometry.policy_index[tree.root.action]
+        policy[index] = tree.improved_policy()[index]
+        policies.append(policy)
+        board.put_stone(best.pos, color)
+        if board.is_over:
+            reason = EndReason.TWO_PASSES
+        elif len(policies) == 2 * rules.board_size ** 2:
+            reason = EndReason.MOVE_LIMIT
+    moves = [pos for _, pos in board.get_move_history()]
+    return GameRecord(
+        new.number, rules.board_size, rules.komi, moves, np.array(policies, dtype=np.float32).reshape(len(moves), -1),
+        reason, get_area(board.state)[0] - rules.komi, gave_up, new.may_resign,
+    )
+
+
+class SlowGame:
+    """A game on the slow board, Black first."""
+
+    def __init__(self, size: int) -> None:
+        self.board = SlowBoard(size)
+        self.color = "b"
+
+    def play(self, pos: int) -> None:
+        y, x = divmod(pos, self.board.size + 2)
+        self.board.play((x, y) if pos else None, self.color)
+        self.color = OTHER[self.color]
+
+
+def replay(record: GameRecord) -> GoBoard:
+    """Return the last position of a game; every move must be legal."""
+    board = GoBoard(record.board_size, record.komi, check_superko=True)
+    for number, pos in enumerate(record.moves):
+        color = (Stone.BLACK, Stone.WHITE)[number % 2]
+        assert board.is_legal(pos, color), (number, pos)
+        board.put_stone(pos, color)
+    return board

@@ -1,0 +1,161 @@
+"""Self-play of many games at once: equal to one search after the other, fair to every game, and true results."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from board.coordinate import Coordinate
+from board.stone import Stone
+from selfplay.game import EndReason, GameRecord, NewGame, draw_game
+from selfplay.games import new_rules
+from sgf.match_result import MatchResult
+from sgf.reader import SGFReader
+from sgf.selfplay_record import decode_policy_comment
+from tests.mcts.evaluators import ColorEvaluator, ConstantEvaluator
+from tests.selfplay.players import SlowGame, play_games, play_slowly, replay
+from tools.benchlib.evaluators import HashEvaluator
+
+LOST = {Stone.BLACK: MatchResult.WHITE_WIN, Stone.WHITE: MatchResult.BLACK_WIN}
+
+
+def begin(count: int, seed: int = 0, no_resign_rate: float = 0.5) -> list[NewGame]:
+    return [draw_game(number, (seed,), no_resign_rate) for number in range(1, count + 1)]
+
+
+def same(one: GameRecord, other: GameRecord) -> bool:
+    """Return whether two records are equal in every respect."""
+    names = ("number", "moves", "reason", "score", "gave_up", "may_resign", "result")
+    return all(getattr(one, name) == getattr(other, name) for name in names) and np.array_equal(
+        one.policy, other.policy)
+
+
+@pytest.mark.parametrize(("size", "visits", "komi", "threshold"), [
+    (2, 2, 0.0, 0.0), (3, 7, 0.5, 0.1), (4, 16, 0.0, 0.0), (5, 16, 0.5, 0.05), (5, 33, 1.0, 0.2), (5, 100, 0.5, 0.0),
+    (7, 50, 7.0, 0.05), (9, 16, 7.0, 0.1),
+])
+def test_one_game_is_one_search_after_the_other(size: int, visits: int, komi: float, threshold: float) -> None:
+    compare_with_searches(size, visits, komi, threshold, games=4)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(("size", "visits"), [(2, 2), (2, 5), (3, 16)])
+def test_small_games_are_one_search_after_the_other(size: int, visits: int) -> None:
+    compare_with_searches(size, visits, 0.5, 0.1, games=2)
+
+
+def compare_with_searches(size: int, visits: int, komi: float, threshold: float, games: int) -> None:
+    """Play games both ways; they must be equal to the last bit."""
+    rules = new_rules(size, visits, komi, True, threshold)
+    evaluator = HashEvaluator(size)
+    for new in begin(games, seed=size):
+        [fast] = play_games(evaluator, rules, [new], positions=16)
+        slow = play_slowly(evaluator, rules, new)
+        assert fast.moves == slow.moves
+        assert same(fast, slow), new
+
+
+@pytest.mark.parametrize(("size", "visits"), [(4, 16), (5, 33), (9, 16)])
+def test_a_game_does_not_depend_on_its_neighbors(size: int, visits: int) -> None:
+    rules, evaluator = new_rules(size, visits, 0.5, True, 0.1), HashEvaluator(size)
+    alone, few, many = (play_games(evaluator, rules, begin(25), positions) for positions in (16, 40, 300))
+    assert [record.number for record in many] == list(range(1, 26))
+    assert all(map(same, alone, few)) and all(map(same, few, many))
+    assert len({tuple(record.moves) for record in many}) > 5
+    assert not same(play_games(evaluator, rules, begin(1, seed=1))[0], alone[0])
+
+
+@pytest.mark.parametrize(("size", "visits", "komi"), [(2, 5, 0.0), (3, 16, 0.0), (5, 16, 0.5), (9, 4, 7.0)])
+def test_every_game_ends_truly(size: int, visits: int, komi: float) -> None:
+    reasons = set()
+    for record in play_games(HashEvaluator(size), new_rules(size, visits, komi, True, 0.05), begin(40), 128):
+        board = replay(record)
+        reasons.add(record.reason)
+        assert len(record.moves) == len(record.policy) <= 2 * size * size
+        passes = record.moves[-2:] == [0, 0]
+        if record.reason == EndReason.RESIGNATION:
+            assert record.may_resign and record.gave_up == board.get_to_move()
+            assert record.result == LOST[board.get_to_move()] and not passes
+            continue
+        assert passes == (record.reason == EndReason.TWO_PASSES)
+        assert passes or len(record.moves) == 2 * size * size
+        slow = SlowGame(size)
+        for pos in record.moves:
+            slow.play(pos)
+        score = slow.board.area_score() - komi
+        assert record.score == score
+        assert record.result == (MatchResult.DRAW if score == 0 else
+                                 MatchResult.BLACK_WIN if score > 0 else MatchResult.WHITE_WIN)
+    assert EndReason.TWO_PASSES in reasons
+
+
+def test_policies_are_probabilities_of_the_candidates() -> None:
+    for record in play_games(HashEvaluator(5), new_rules(5, 16, 0.5, True, 0.0), begin(5)):
+        for number in range(len(record.moves)):
+            board = replay(GameRecord(**{**vars(record), "moves": record.moves[:number]}))
+            candidates = [*board.get_all_legal_pos(board.get_to_move(), fill_eyes=False), 0]
+            index = [25 if pos == 0 else (pos // 7 - 1) * 5 + pos % 7 - 1 for pos in candidates]
+            row = record.policy[number]
+            assert np.flatnonzero(row >= 0).tolist() == sorted(index)
+            assert row[row >= 0].sum() == pytest.approx(1, abs=1e-5)
+            assert row[index[candidates.index(record.moves[number])]] > 0
+
+
+def test_superko_is_a_choice() -> None:
+    def repeats(superko: bool) -> int:
+        never_pass = ConstantEvaluator(2, {0: -10.0})
+        records = play_games(never_pass, new_rules(2, 2, 0.0, superko, 0.0), begin(60, seed=3))
+        count = 0
+        for record in records:
+            slow = SlowGame(2)
+            for pos in record.moves:
+                before = len(slow.board.seen)
+                slow.play(pos)
+                count += pos != 0 and len(slow.board.seen) == before
+        return count
+
+    assert repeats(superko=True) == 0
+    assert repeats(superko=False) > 0
+
+
+def test_resignation_and_the_games_in_which_nobody_may() -> None:
+    """Black is told that it loses, and passing first costs nothing: may_resign alone decides."""
+    rules = new_rules(5, 8, 0.5, True, 0.05)
+    records = play_games(ColorEvaluator(5, win=0.01), rules, begin(60, no_resign_rate=0.25))
+    free = [record for record in records if record.may_resign]
+    assert 0 < len(records) - len(free) < 30
+    for record in free:
+        assert (record.reason, record.moves, record.result) == (EndReason.RESIGNATION, [], MatchResult.WHITE_WIN)
+        assert record.would_have_lost is None
+    for record in records:
+        if not record.may_resign:
+            assert record.reason != EndReason.RESIGNATION and record.gave_up == Stone.BLACK
+            assert record.would_have_lost == (record.result == MatchResult.WHITE_WIN)
+
+
+def test_nobody_resigns_at_threshold_zero() -> None:
+    rules = new_rules(4, 4, 0.5, True, 0.0)
+    records = play_games(ConstantEvaluator(4, win=0.0), rules, begin(10, no_resign_rate=0.0))
+    assert all(record.reason != EndReason.RESIGNATION for record in records)
+
+
+def test_the_share_of_games_without_resignation() -> None:
+    counts = [sum(not draw_game(n, (7, 1), rate).may_resign for n in range(2000)) for rate in (0.0, 0.1, 1.0)]
+    assert counts[0] == 0 and 150 < counts[1] < 250 and counts[2] == 2000
+
+
+def test_files_say_what_happened(tmp_path: Path) -> None:
+    for record in play_games(HashEvaluator(5), new_rules(5, 8, 0.5, True, 0.1), begin(12)):
+        path = record.write(tmp_path)
+        assert path == tmp_path / f"{record.number}.sgf"
+        reader = SGFReader(path, 5)
+        assert list(reader.get_moves()) == record.moves
+        assert [reader.get_color(n) for n in range(reader.get_n_moves())] == (
+            [Stone.BLACK, Stone.WHITE] * len(record.moves))[: len(record.moves)]
+        assert (reader.result, reader.komi) == (record.result, 0.5)
+        assert reader.event == f"self-play, {record.reason.text}"
+        assert ("+R]" in path.read_text()) == (record.reason == EndReason.RESIGNATION)
+        for number, row in enumerate(record.policy):
+            policy = decode_policy_comment(reader.get_comment(number), Coordinate(5))
+            assert list(policy.values()) == pytest.approx(row[row >= 0].tolist(), rel=5.1e-4)

@@ -1,0 +1,204 @@
+"""The self-play program as a user runs it: its files, its words, and that nothing finished is ever lost."""
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from board.coordinate import Coordinate
+from selfplay.archive import BATCH_FILE, LOG_FILE
+from sgf.match_result import MatchResult
+from sgf.reader import SGFReader
+from sgf.selfplay_record import decode_policy_comment
+
+SECONDS = 300
+SMALL = ["--size", "4", "--visits", "2", "--model", "none", "--use-gpu", "false", "--batch-size", "16"]
+
+
+def command(root: Path, archive: Path, *arguments: str) -> list[str]:
+    return [sys.executable, str(root / "selfplay_main.py"), "--save-dir", str(archive), *SMALL, *arguments]
+
+
+def run(root: Path, archive: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(root, archive, *arguments), capture_output=True, text=True, timeout=SECONDS)
+
+
+def games(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.glob("*.sgf")}
+
+
+def check_batch(folder: Path, count: int) -> None:
+    """Every game is there, whole and with a result, and nothing else is."""
+    for number in range(1, count + 1):
+        reader = SGFReader(folder / f"{number}.sgf", 4)
+        assert reader.result != MatchResult.UNKNOWN and reader.event.startswith("self-play, ")
+        for move in range(reader.get_n_moves()):
+            policy = decode_policy_comment(reader.get_comment(move), Coordinate(4))
+            assert reader.get_move_data(move) in policy and sum(policy.values()) == pytest.approx(1, abs=0.01)
+    assert {path.name for path in folder.iterdir()} == {
+        BATCH_FILE, LOG_FILE, *(f"{number}.sgf" for number in range(1, count + 1))}
+
+
+@pytest.mark.slow
+def test_batches_follow_one_another(root: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "new" / "archive"
+    first = run(root, archive, "--num-data", "30", "--seed", "5", "--process", "2", "--komi", "0.5")
+    assert first.returncode == 0, first.stderr
+    check_batch(archive / "1", 30)
+    assert first.stdout.startswith("Self play visits : 2\n") and "Generating    30/   30 games" in first.stdout
+    for word in ("games/hour", "moves/s", "moves a game", "Black wins", "resignation", "errors 0", "time left 0:00:00"):
+        assert word in first.stdout
+    assert "Generating    30/   30 games" in (archive / "1" / LOG_FILE).read_text()
+    assert b"KM[0.5]" in games(archive / "1")["1.sgf"]
+
+    (archive / "notes").mkdir()
+    for option in (["--seed", "5"], []):
+        again = run(root, archive, "--num-data", "6", "--process", "1", "--komi", "0.5", *option)
+        assert again.returncode == 0, again.stderr
+    check_batch(archive / "2", 6)
+    check_batch(archive / "3", 6)
+    texts = [games(archive / str(number))["1.sgf"] for number in (1, 2, 3)]
+    assert len(set(texts)) == 3, "the same seed in another batch means other games"
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments(root: Path, tmp_path: Path) -> None:
+    """Whole groups and single parents are killed outright; what was written stays, and the batch is finished."""
+    archive, rng = tmp_path / "archive", random.Random(int(os.environ.get("KILL_SEED", "0")))
+    start = command(root, archive, "--num-data", "1500", "--process", "2", "--seed", "1")
+    folder = archive / "1"
+    before: dict[str, bytes] = {}
+    for kill in range(3):
+        process = subprocess.Popen(start, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + SECONDS
+        while len(games(folder)) <= len(before) and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(rng.uniform(0, 0.5))
+        if kill == 0:
+            process.kill()  # the workers must notice for themselves
+            process.wait()
+            wait_for_quiet(folder)
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        after = games(folder)
+        assert len(after) > len(before)
+        assert {name: after[name] for name in before} == before
+        assert all(text.endswith(b"\n)") and text.startswith(b"(;") for text in after.values())
+        before = after
+    last = run(root, archive, "--num-data", str(len(before) + 20), "--process", "2", "--seed", "1")
+    assert last.returncode == 0, last.stderr
+    assert f"going on with {folder}" in last.stderr
+    after = games(folder)
+    assert {name: after[name] for name in before} == before
+    assert [path.name for path in archive.iterdir() if path.is_dir()] == ["1"]
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def wait_for_quiet(folder: Path) -> None:
+    """Wait until nobody writes to a folder any more."""
+    count = -1
+    while count != len(games(folder)):
+        count = len(games(folder))
+        time.sleep(1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_by_a_signal(root: Path, tmp_path: Path, number: signal.Signals) -> None:
+    archive = tmp_path / "archive"
+    process = subprocess.Popen(command(root, archive, "--num-data", "5000", "--process", "2"), start_new_session=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while len(games(archive / "1")) < 3:
+        time.sleep(0.05)
+        assert process.poll() is None
+    os.killpg(process.pid, number)  # as a terminal does for Ctrl-C
+    out, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 128 + number
+    assert f"stopped by {number.name}: the same command goes on with {archive / '1'}" in err
+    assert "Traceback" not in err
+    done = games(archive / "1")
+    assert f"Generating {len(done):5d}/ 5000 games" in out or number == signal.SIGTERM
+    assert all(text.endswith(b"\n)") for text in done.values())
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_is_replaced(root: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    process = subprocess.Popen(command(root, archive, "--num-data", "300", "--process", "1"), start_new_session=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while len(games(archive / "1")) < 3:
+        time.sleep(0.05)
+        assert process.poll() is None
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not children.exists():
+        process.kill()
+        pytest.skip("no /proc")
+    for child in children.read_text().split():
+        if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text():
+            os.kill(int(child), signal.SIGKILL)
+    out, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0, err
+    assert "a worker ended with status -9" in err and "errors 1" in out
+    check_batch(archive / "1", 300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("arguments", "complaint"), [
+    (["--visits", "1"], "--visits"), (["--komi", "nan"], "--komi"), (["--no-resign-rate", "2"], "--no-resign-rate"),
+    (["--model", "no-such-model.bin"], "no-such-model.bin"), (["--model", __file__], "damaged or no model file"),
+    (["--save-dir", __file__], "--save-dir"), (["--process", "0"], "--process"),
+    (["--save-dir", "/proc/archive"], "/proc/archive"),
+])
+def test_bad_options_give_one_line(root: Path, tmp_path: Path, arguments: list[str], complaint: str) -> None:
+    result = run(root, tmp_path, "--num-data", "1", *arguments)
+    assert result.returncode == 2
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1 and complaint in lines[0] and lines[0].startswith("selfplay_main.py: ")
+    assert not list(tmp_path.rglob("*.sgf"))
+
+
+def test_other_settings_begin_another_batch(tmp_path: Path) -> None:
+    from selfplay.archive import BatchSettings, open_batch
+
+    wanted = BatchSettings(10, 9, 16, 7.0, True, 0.05, 0.1, 77)
+    first = open_batch(tmp_path, wanted, False)
+    assert (first.number, first.missing, first.note) == (1, list(range(1, 11)), "")
+    for number in (2, 5, 12):
+        (first.folder / f"{number}.sgf").write_text("(;)")
+    (first.folder / ".7.sgf.abc").write_text("(;")
+    more = BatchSettings(12, 9, 16, 7.0, True, 0.05, 0.1, 78)
+    second = open_batch(tmp_path, more, False)
+    assert (second.number, second.missing) == (1, [1, 3, 4, 6, 7, 8, 9, 10, 11])
+    assert second.settings.seed == 77 and second.settings.games == 12 and second.done == 3
+    assert json.loads((second.folder / BATCH_FILE).read_text())["games"] == 12
+    assert not list(second.folder.glob(".7*"))
+    third = open_batch(tmp_path, more, True)
+    assert third.number == 2 and "1 keeps its 3 of 12 games: it was begun with --seed 77" in third.note
+    fourth = open_batch(tmp_path, BatchSettings(12, 9, 32, 7.0, True, 0.05, 0.1, 78), False)
+    assert fourth.number == 3 and "--visits 16" in fourth.note
+
+
+def test_archives_of_tamago_are_left_alone(tmp_path: Path) -> None:
+    from selfplay.archive import BatchSettings, open_batch
+
+    for number in (1, 2, 10):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "1.sgf").write_text("(;)")
+    (tmp_path / "readme.txt").write_text("")
+    assert open_batch(tmp_path, BatchSettings(5, 9, 16, 7.0, True, 0.05, 0.1, 1), False).number == 11
+
+
+def test_two_runs_do_not_share_an_archive(tmp_path: Path) -> None:
+    from selfplay.archive import ArchiveError, lock_archive
+
+    with lock_archive(tmp_path / "archive"), pytest.raises(ArchiveError, match="another self-play is running"):
+        lock_archive(tmp_path / "archive")
+    lock_archive(tmp_path / "archive").close()
