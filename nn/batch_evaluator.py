@@ -48,9 +48,9 @@ class ThreadedEvaluator:
 
 
 class CudaBuffer:
-    """One buffer's memory on both sides of the bus, and the recorded work between them.
+    """One buffer's memory on both sides of the bus, and the work between them, on a stream of its own.
 
-    All shapes are fixed, so that one CUDA graph holds the two copies and the network: a call is a single launch.
+    All shapes are fixed, so that one CUDA graph holds the whole network.
     """
 
     def __init__(self, network: torch.nn.Module, dtype: torch.dtype, device: torch.device, shape: tuple[int, ...],
@@ -66,23 +66,23 @@ class CudaBuffer:
         self.stream.wait_stream(torch.cuda.current_stream(device))
         with torch.cuda.stream(self.stream), torch.inference_mode():
             for _ in range(3):  # cuDNN chooses its algorithms before anything is recorded
-                self._work()
+                self._evaluate()
         self.stream.synchronize()
         self._graph = torch.cuda.CUDAGraph()
         with torch.inference_mode(), torch.cuda.graph(self._graph, stream=self.stream):
-            self._work()
+            self._logits, self._values = self._evaluate()
 
-    def _work(self) -> None:
-        """Bring the planes over, evaluate them and bring the answer back, without waiting for any of it."""
-        self._planes.copy_(self.host_planes, non_blocking=True)
-        logits, values = self._network(self._planes.to(self._dtype).contiguous(memory_format=torch.channels_last))
-        self.host_logits.copy_(logits, non_blocking=True)
-        self.host_values.copy_(values, non_blocking=True)
+    def _evaluate(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return policy logits and values of the planes on the device."""
+        return self._network(self._planes.to(self._dtype).contiguous(memory_format=torch.channels_last))
 
     def launch(self) -> None:
-        """Do the recorded work, asynchronously."""
-        with torch.cuda.stream(self.stream):
+        """Bring the planes over, evaluate them and bring the answer back, without waiting for any of it."""
+        with torch.cuda.stream(self.stream), torch.inference_mode():
+            self._planes.copy_(self.host_planes, non_blocking=True)
             self._graph.replay()
+            self.host_logits.copy_(self._logits, non_blocking=True)
+            self.host_values.copy_(self._values, non_blocking=True)
             self.done.record(self.stream)
 
 

@@ -7,10 +7,14 @@ from typing import Protocol
 import numpy as np
 
 from mcts.constant import MAX_CONSIDERED_NODES
+from mcts.tree_state import EDGE_BYTES, NODE_BYTES
 from nn.constant import INPUT_PLANES
 from selfplay.game import GameRecord, NewGame, draw_game, take_record
 from selfplay.games import FINISHED, IDLE, Rules, Work, new_games, new_rules, new_work
 from selfplay.steps import absorb_games, descend_games, start_game
+
+# Memory for the games of a process: their search trees and their policies.
+MAX_GAME_BYTES = 4 * 2**30
 
 
 class BatchEvaluator(Protocol):
@@ -99,8 +103,11 @@ class SelfPlay:
 
 
 def slots_per_half(evaluator: BatchEvaluator, rules: Rules) -> int:
-    """Return how many games fill a buffer."""
-    return max(1, round(len(evaluator.planes[0]) / leaves_per_step(rules)))
+    """Return how many games fill a buffer, as far as memory allows."""
+    actions = rules.board_size ** 2 + 1
+    game_bytes = (rules.visits + 2) * (NODE_BYTES + actions * EDGE_BYTES) + 4 * rules.move_limit * actions
+    wanted = round(len(evaluator.planes[0]) / leaves_per_step(rules))
+    return max(1, min(wanted, MAX_GAME_BYTES // (2 * game_bytes)))
 
 
 class FlatEvaluator:

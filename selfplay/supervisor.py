@@ -3,10 +3,12 @@
 import math
 import multiprocessing
 import os
+import signal
+import threading
 import time
 from collections import deque
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -43,6 +45,19 @@ def share_cores(processes: int, cores: int) -> tuple[int, int]:
     """Return how many of the workers asked for can each have a core of their own, and the cores of each."""
     workers = min(processes, cores)
     return workers, cores // workers
+
+
+@contextmanager
+def ignore_interrupts() -> Iterator[None]:
+    """Let no Ctrl-C disturb what is inside, which takes PATIENCE_SECONDS at most."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    old = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, old)
 
 
 @dataclass
@@ -83,8 +98,11 @@ class Supervisor:
                     if time.monotonic() >= self._next_report:
                         self.report(self.progress.line())
                         self._next_report += REPORT_SECONDS
+            except KeyboardInterrupt:
+                pass  # the second signal of `timeout` and of terminals that send it to the group and to us
             finally:
-                self._stop_workers()
+                with ignore_interrupts():
+                    self._stop_workers()
         return stop.name
 
     def report(self, line: str) -> None:
@@ -134,8 +152,8 @@ class Supervisor:
         self._next_report = self.progress.start + REPORT_SECONDS
         self._log(f"{description}; {workers} processes, {slots} games at a time in each, {threads} threads each")
         if not on_gpu and workers < self._processes:
-            print_err(f"{workers} of {self._processes} processes started: {cores} cores, "
-                      f"{len(self.batch.missing)} games")
+            print_err(f"{workers} of {self._processes} processes started, for cores: {cores}, "
+                      f"games: {len(self.batch.missing)}")
         self._keep_workers()
 
     def _hand_out(self, workers: Iterable[Worker]) -> None:

@@ -111,15 +111,17 @@ def wait_for_quiet(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_stopped_by_a_signal(root: Path, tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(("number", "times"), [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGTERM, 1)])
+def test_stopped_by_a_signal(root: Path, tmp_path: Path, number: signal.Signals, times: int) -> None:
     archive = tmp_path / "archive"
     process = subprocess.Popen(command(root, archive, "--num-data", "5000", "--process", "2"), start_new_session=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while len(games(archive / "1")) < 3:
         time.sleep(0.05)
         assert process.poll() is None
-    os.killpg(process.pid, number)  # as a terminal does for Ctrl-C
+    for _ in range(times):
+        os.killpg(process.pid, number)  # as a terminal does for Ctrl-C
+        time.sleep(0.1)
     out, err = process.communicate(timeout=SECONDS)
     assert process.returncode == 128 + number
     assert f"stopped by {number.name}: the same command goes on with {archive / '1'}" in err

@@ -1,0 +1,58 @@
+"""Evaluating one buffer while another is filled: the same answers, whichever is asked first."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from nn.batch_evaluator import CudaEvaluator, ThreadedEvaluator, load_batch_evaluator
+from nn.inference import Evaluator
+from nn.utility import ModelFileError, load_evaluator
+
+SIZE, POSITIONS = 5, 24
+
+
+def check(batches: ThreadedEvaluator | CudaEvaluator, single: Evaluator, tolerance: float) -> None:
+    """Both buffers are worked on at once, with counts that change, and a buffer is refilled after its answer."""
+    rng = np.random.default_rng(0)
+    assert len(batches.planes) == 2 and batches.planes[0].shape == (POSITIONS, 6, SIZE, SIZE)
+    for counts in ((24, 24), (1, 17), (24, 3)):
+        planes = [rng.integers(-1, 2, (count, 6, SIZE, SIZE)).astype(np.float32) for count in counts]
+        for buffer in (0, 1):
+            batches.planes[buffer][:counts[buffer]] = planes[buffer]
+            batches.start(buffer, counts[buffer])
+        for buffer in (1, 0):
+            logits, values = batches.finish(buffer)
+            expected = single(planes[buffer])
+            assert logits.shape == (counts[buffer], SIZE * SIZE + 1) and values.shape == (counts[buffer], 3)
+            assert logits.dtype == values.dtype == np.float32 and logits.flags.c_contiguous
+            assert np.allclose(logits, expected[0], atol=tolerance) and np.allclose(values, expected[1], atol=tolerance)
+
+
+def test_in_a_thread() -> None:
+    single = load_evaluator("none", SIZE)
+    check(ThreadedEvaluator(single, SIZE, POSITIONS), single, 1e-5)
+
+
+def test_failures_come_out_where_the_answer_is_asked() -> None:
+    def fail(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        raise MemoryError("too many")
+
+    batches = ThreadedEvaluator(fail, SIZE, POSITIONS)
+    batches.start(0, 1)
+    with pytest.raises(MemoryError, match="too many"):
+        batches.finish(0)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_on_a_gpu() -> None:
+    batches, description = load_batch_evaluator("none", SIZE, True, 1, POSITIONS)
+    assert isinstance(batches, CudaEvaluator) and "cuda" in description
+    check(batches, load_evaluator("none", SIZE, use_gpu=True), 0.02)
+
+
+def test_loading(tmp_path) -> None:
+    batches, description = load_batch_evaluator("none", SIZE, False, torch.get_num_threads(), POSITIONS)
+    assert not batches.on_gpu and "5x5 on cpu" in description
+    with pytest.raises(ModelFileError, match="no such file"):
+        load_batch_evaluator(str(tmp_path / "x.bin"), SIZE, False, 1)
