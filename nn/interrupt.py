@@ -9,11 +9,11 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class StopRequest:
-    """Inside this context, the first SIGINT or SIGTERM only sets `name`; a second one acts as it always does."""
+    """Inside this context, the first SIGINT or SIGTERM only sets `number`; a second one acts as it always does."""
 
     def __init__(self) -> None:
-        """Nobody has asked yet."""
-        self.name = ""
+        """Nobody has asked yet: the number is 0."""
+        self.number = 0
         self._old: dict[int, Any] = {}
 
     def __enter__(self) -> "StopRequest":
@@ -30,7 +30,7 @@ class StopRequest:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         """Remember the signal."""
-        self.name = signal.Signals(number).name
+        self.number = number
         self._restore()
 
     def _restore(self) -> None:
