@@ -176,8 +176,9 @@ choose_player() { # choose_player NEWEST: decide who plays, unless that is decid
 }
 
 evaluate() { # evaluate GENERATION: its matches, and the Elo of everybody
-    local earlier=$(($1 - EVALUATE_EVERY))
     [ "$1" -gt 0 ] && [ "$EVALUATE_EVERY" -gt 0 ] && [ $(($1 % EVALUATE_EVERY)) -eq 0 ] || return 0
+    local earlier=$(($1 - EVALUATE_EVERY))
+    while [ "$earlier" -gt 0 ] && [ ! -f "$generations/$earlier.bin" ]; do earlier=$((earlier - 1)); done
     between "$1" "$earlier"
     if [ -n "$GNUGO" ] && PATH=$PATH:/usr/games command -v gnugo >/dev/null; then
         play_match "$matches/$1-gnugo" "$(engine "$1")" "gnugo $GNUGO" "generation-$1" gnugo
@@ -185,7 +186,7 @@ evaluate() { # evaluate GENERATION: its matches, and the Elo of everybody
     run "$python" tools/elo_curve.py --matches "$matches" --metrics "$MODEL/rl-metrics.csv"
 }
 
-self_play_until_complete() { # self_play_until_complete GENERATION
+self_play_until_complete() { # self_play_until_complete GENERATION: sets `next` to it, or to a newer one
     local have
     have=$(count_games "$1")
     [ "${have:-0}" -lt "$GAMES" ] || return 0
@@ -194,8 +195,10 @@ self_play_until_complete() { # self_play_until_complete GENERATION
     run "$python" selfplay_main.py --save-dir "$ARCHIVE" --num-data "$GAMES" --process "$PROCESSES" --size "$SIZE" \
         --komi "$KOMI" --visits "$VISITS" --use-gpu "$USE_GPU" --model "$(network "$player")" \
         --seed $((SEED + $1)) $SELF_PLAY_OPTIONS
-    have=$(count_games "$1")
-    [ "${have:-0}" -ge "$GAMES" ] || die "self-play ended with ${have:-0} of $GAMES games in $ARCHIVE/$1"
+    # Where the settings have changed, self-play leaves the folder as it is and fills another one.
+    next=$(newest "$ARCHIVE" "")
+    have=$(count_games "$next")
+    [ "${have:-0}" -ge "$GAMES" ] || die "self-play ended with ${have:-0} of $GAMES games in $ARCHIVE/$next"
 }
 
 learn() { # learn GENERATION: from the newest games

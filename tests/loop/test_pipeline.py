@@ -78,7 +78,7 @@ def test_the_gate_lets_only_better_networks_play(root: Path, environment: dict[s
 def test_sudden_deaths_lose_and_double_nothing(root: Path, environment: dict[str, str], gate: bool) -> None:
     options = ["--gate"] if gate else []
     environment["DEATHS"] = "0.12"
-    runs = []
+    runs: list[int] = []
     while not runs or runs[-1] != 0:
         status, output = finish(root, environment, *options)
         assert status in (0, -signal.SIGKILL), output
