@@ -53,8 +53,8 @@ def assert_complete(environment: dict[str, str], players: list[int], first: str 
     assert (model / "rl-state.ckpt").read_text() == known[-1]
     assert (model / "rl-model.bin").read_text() == known[players[-1]]
     assert (model / "generations" / "player").read_text() == f"{players[-1]}\n"
-    for games in model.glob("matches/*/games.jsonl"):
-        assert len(games.read_text().splitlines()) == 2
+    for played in model.glob("matches/*/games.jsonl"):
+        assert len(played.read_text().splitlines()) == 2
 
 
 def test_the_newest_network_plays(root: Path, environment: dict[str, str]) -> None:
