@@ -9,12 +9,17 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class StopRequest:
-    """Inside this context, the first SIGINT or SIGTERM only sets `number`; a second one acts as it always does."""
+    """Inside this context, the first SIGINT or SIGTERM only sets `name`; a second one acts as it always does."""
 
     def __init__(self) -> None:
-        """Nobody has asked yet: the number is 0."""
-        self.number = 0
+        """Nobody has asked yet."""
+        self.name = ""
         self._old: dict[int, Any] = {}
+
+    @property
+    def number(self) -> int:
+        """The signal's number, 0 as long as nobody has asked."""
+        return signal.Signals[self.name] if self.name else 0
 
     def __enter__(self) -> "StopRequest":
         """Take over the signals (only the main thread of a program may)."""
@@ -30,7 +35,7 @@ class StopRequest:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         """Remember the signal."""
-        self.number = number
+        self.name = signal.Signals(number).name
         self._restore()
 
     def _restore(self) -> None:
