@@ -4,6 +4,7 @@
 GPUs: `torchrun --nproc-per-node 2 train.py ...`.
 """
 
+import importlib.util
 import signal
 import sys
 from pathlib import Path
@@ -140,6 +141,8 @@ def main(**options: Any) -> None:
     from nn.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, train
     from nn.ranks import Ranks
 
+    if options["tensorboard"] and importlib.util.find_spec("tensorboard") is None:
+        fail("--tensorboard needs a package that is not installed: pip install tensorboard", 2)
     try:
         with Ranks(options["use_gpu"]) as ranks:
             if kifu_dir is not None and ranks.is_first:

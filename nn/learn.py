@@ -317,6 +317,7 @@ def train(config: TrainConfig, recipe: Recipe = SUPERVISED, ranks: Ranks | None 
     if ranks.is_first and stopped:
         print_out(f"Stopped by {stopped} at step {trainer.progress.step}: the same command goes on from here.")
     elif ranks.is_first:
+        kind = ("best " if recipe.keeps_best else "") + ("test" if tests else "training")
         print_out(f"Finished after {trainer.elapsed() / 60:.1f} minutes, "
-                  f"best {'test' if tests else 'training'} loss {trainer.progress.best_loss:.6f}: {config.output}")
+                  f"{kind} loss {trainer.progress.best_loss:.6f}: {config.output}")
     return stopped

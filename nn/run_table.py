@@ -90,6 +90,10 @@ class RunTable:
                 points = sorted(self._points(name))
                 axes.plot([x for x, _ in points], [y for _, y in points], label=label,
                           marker="" if label == "train" else "o")
+                low, high = sorted(self._points(f"{name}_low")), sorted(self._points(f"{name}_high"))
+                if low and len(low) == len(high):
+                    axes.fill_between([x for x, _ in low], [y for _, y in low], [y for _, y in high], alpha=0.2)
+            axes.locator_params(axis="x", integer=True)
             axes.grid(alpha=0.3)
             axes.legend()
         image = io.BytesIO()

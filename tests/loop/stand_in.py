@@ -39,7 +39,7 @@ def play_games(options: dict[str, str]) -> None:
     archive, games = Path(options["--save-dir"]), int(options["--num-data"])
     network = "nothing" if options["--model"] == "none" else Path(options["--model"]).read_text()
     newest = max(folders(archive), default=0)
-    if newest == 0 or len(list((archive / str(newest)).glob("*.sgf"))) >= games:
+    if newest == 0 or "OTHER_SETTINGS" in os.environ or len(list((archive / str(newest)).glob("*.sgf"))) >= games:
         newest += 1
         (archive / str(newest)).mkdir()
     for number in range(1, games + 1):

@@ -142,6 +142,18 @@ def test_it_starts_from_a_model_and_from_no_other_one_later(
     assert_complete(environment, [0, 1, 2, 3, 4], "lessons")
 
 
+def test_a_folder_that_other_settings_left_behind_is_passed_over(root: Path, environment: dict[str, str]) -> None:
+    archive, model = Path(environment["ARCHIVE"]), Path(environment["MODEL"])
+    (archive / "1").mkdir(parents=True)
+    (archive / "1" / "1.sgf").write_text("of other settings")
+    status, output = finish(root, {**environment, "OTHER_SETTINGS": "", "GENERATIONS": "3"})
+    assert status == 0, output
+    assert sorted(path.name for path in archive.iterdir()) == ["1", "2", "3"]
+    assert sorted(path.name for path in model.glob("generations/*.bin")) == ["2.bin", "3.bin"]
+    assert [path.name for path in model.glob("matches/*")] == ["2-0"]
+    assert len(list((archive / "1").iterdir())) == 1 and len(list((archive / "2").iterdir())) == GAMES
+
+
 @pytest.mark.parametrize(("options", "settings", "text"), [
     (["--gates"], {}, "unknown option --gates"), (["--start"], {}, "needs a model"),
     (["--start", "/nowhere"], {}, "no such file"), ([], {"GAMES": "many"}, "GAMES=many is not a whole number"),
