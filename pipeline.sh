@@ -232,4 +232,4 @@ while true; do
     learn "$next"
     trained=$next
 done
-say "generation $trained is complete: $MODEL/rl-model.bin plays, $MODEL/rl-metrics.csv and .png show the run"
+say "generation $trained is complete, generation $player plays ($(network "$player")); see $MODEL/rl-metrics.csv and .png"

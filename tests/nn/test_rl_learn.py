@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from nn.data_generator import generate_reinforcement_learning_data
 from nn.learn import REINFORCEMENT, TrainConfig, Trainer, TrainError, train
+from nn.precision import FullPrecision, MixedPrecision
 from nn.utility import load_network, save_network
 from tests.nn.selfplay_games import SIZE, write_games
 from tests.nn.test_learn import read_table, same, tensors
@@ -118,6 +119,20 @@ def test_settings_count_from_the_moment_they_are_set(
     assert train(replace(config, learning_rate=0.003), REINFORCEMENT) == ""
     (group,) = checkpoint(config)["optimizer"]["param_groups"]
     assert group["lr"] == 0.003 and group["weight_decay"] == 0.25
+
+
+def test_a_checkpoint_moves_between_number_formats(
+    config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A GPU of the older kind scales its losses in float16, a CPU does not: either goes on from the other.
+    formats = [MixedPrecision("cpu", torch.float16), FullPrecision(), MixedPrecision("cpu", torch.float16)]
+    monkeypatch.setattr("nn.learn.choose_precision", lambda device: formats.pop(0))
+    train_until(config, 2, monkeypatch)
+    assert "scale" in checkpoint(config)["precision"]
+    train_until(config, 4, monkeypatch)
+    assert checkpoint(config)["precision"] == {}
+    assert train(config, REINFORCEMENT) == ""
+    assert checkpoint(config)["progress"]["step"] == 5 and not formats
 
 
 def test_other_games_restart_the_pass_but_not_the_run(
