@@ -42,6 +42,8 @@ def write_arrays(path: Path, arrays: Mapping[str, Blocks]) -> None:
                     np.lib.format.write_array_header_1_0(file, header)
                     for part in parts:
                         file.write(np.ascontiguousarray(part, dtype=dtype).tobytes())
+        with open(temporary, "rb+") as written:
+            os.fsync(written.fileno())
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -75,9 +75,11 @@ class Ranks:
 
     def maximum(self, *numbers: float) -> list[float]:
         """Return the largest of all processes' numbers, so that all decide alike; nan counts as infinite."""
-        agreed = torch.tensor([math.inf if math.isnan(number) else number for number in numbers], dtype=torch.float64)
-        if self.size > 1:
-            distributed.all_reduce(agreed, distributed.ReduceOp.MAX)
+        own = [math.inf if math.isnan(number) else float(number) for number in numbers]
+        if self.size == 1:
+            return own
+        agreed = torch.tensor(own, dtype=torch.float64)
+        distributed.all_reduce(agreed, distributed.ReduceOp.MAX)
         return agreed.tolist()
 
     def total(self, sums: torch.Tensor) -> torch.Tensor:

@@ -110,6 +110,30 @@ def test_a_resumed_generation_equals_the_uninterrupted_one(
     assert tables[0] == tables[1]
 
 
+def test_a_power_cut_between_model_and_checkpoint_changes_nothing(
+    config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = replace(config, output=tmp_path / "other" / "rl-model.bin")
+    for run in (config, other):
+        train(run, REINFORCEMENT)
+    add_games(tmp_path, 2)
+    train(config, REINFORCEMENT)
+
+    def power_cut(self) -> None:
+        raise SystemExit("dark")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "save_state", power_cut)
+        with pytest.raises(SystemExit):
+            train(other, REINFORCEMENT)
+    assert other.output.read_bytes() == config.output.read_bytes()
+    assert checkpoint(other)["progress"]["generation"] == 1
+    assert train(other, REINFORCEMENT) == ""
+    for name in ("network", "average", "optimizer"):
+        assert same(checkpoint(config)[name], checkpoint(other)[name]), name
+    assert other.output.read_bytes() == config.output.read_bytes()
+
+
 def test_settings_count_from_the_moment_they_are_set(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
