@@ -5,6 +5,7 @@ GPUs: `torchrun --nproc-per-node 2 train.py ...`.
 """
 
 import importlib.util
+import os
 import signal
 import sys
 from pathlib import Path
@@ -179,8 +180,9 @@ def make_data(
 
 
 def fail(text: str, status: int) -> None:
-    """Say in one line why nothing more happens, and end."""
-    print_err(f"train.py: {text}")
+    """Say in one line why nothing more happens (once, under torchrun), and end."""
+    if os.environ.get("RANK", "0") == "0":
+        print_err(f"train.py: {text}")
     sys.exit(status)
 
 

@@ -61,6 +61,11 @@ class Trainer:
         self.trained = self.ranks.wrap(self.network)
 
     @property
+    def is_first(self) -> bool:
+        """Whether this process prints and writes."""
+        return self.ranks.is_first
+
+    @property
     def state_path(self) -> Path:
         """The checkpoint."""
         return self.config.output.with_name(f"{self.recipe.name}-state.ckpt")
@@ -118,11 +123,6 @@ class Trainer:
         if self.is_first:
             self.table.draw()
         return ""
-
-    @property
-    def is_first(self) -> bool:
-        """Whether this process prints and writes."""
-        return self.ranks.is_first
 
     def _train_epoch(self, stop: StopRequest) -> int:
         """Train until the epoch, the budget or the user says stop; return the number of the user's signal, or 0."""
