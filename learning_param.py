@@ -20,6 +20,9 @@ DATA_SET_SIZE = BATCH_SIZE * 4000
 SL_VALUE_WEIGHT = 0.02
 RL_VALUE_WEIGHT = 1.0
 
+# Reinforcement learning: positions drawn from each game of the window for one pass.
+POSITIONS_PER_GAME = 8
+
 # Self-play: visits per move, worker processes, games per cycle.
 SELF_PLAY_VISITS = 16
 NUM_SELF_PLAY_WORKERS = 4

@@ -1,5 +1,11 @@
-"""Train a network: `python train.py --kifu-dir FOLDER` turns games into data/ and data/ into model/sl-model.bin."""
+"""Train a network: `python train.py --kifu-dir FOLDER` turns games into data/ and data/ into model/sl-model.bin.
 
+`python train.py --rl true --kifu-dir archive` learns from the games of self-play: model/rl-model.bin. With several
+GPUs: `torchrun --nproc-per-node 2 train.py ...`.
+"""
+
+import importlib.util
+import os
 import signal
 import sys
 from pathlib import Path
@@ -14,11 +20,27 @@ from common.print_console import print_err
 
 PROGRAM_DIR = Path(__file__).resolve().parent
 
+# Defaults of supervised and of reinforcement learning.
+DEFAULTS: dict[str, tuple[Any, Any]] = {
+    "value_weight": (learning_param.SL_VALUE_WEIGHT, learning_param.RL_VALUE_WEIGHT),
+    "epochs": (learning_param.EPOCHS, 1),
+    "learning_rate": (learning_param.SL_LEARNING_RATE, learning_param.RL_LEARNING_RATE),
+    "schedule": ("lecture", "constant"),
+    "test_share": (0.2, 0.05),
+    "output": (PROGRAM_DIR / "model" / "sl-model.bin", PROGRAM_DIR / "model" / "rl-model.bin"),
+}
+
+
+def by_kind(name: str) -> str:
+    """Return the end of an option's help that states both defaults."""
+    shown = [f"{value.parent.name}/{value.name}" if isinstance(value, Path) else value for value in DEFAULTS[name]]
+    return f"  [default: {shown[0]}; with --rl {shown[1]}]"
+
 
 @click.command()
 @click.option(
     "--kifu-dir", type=click.Path(exists=True, file_okay=False),
-    help="Folder of SGF files to make data from; without it, train on the data that is there.",
+    help="Folder of SGF files (with --rl, archive of self-play) to make data from; without it, train on what is there.",
 )
 @click.option(
     "--size", "board_size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE, show_default=True,
@@ -26,54 +48,56 @@ PROGRAM_DIR = Path(__file__).resolve().parent
 )
 @click.option(
     "--use-gpu", type=bool, default=True, show_default=True,
-    help="Use the first CUDA device if there is one.",
+    help="Use CUDA if it is there: the first device, or under torchrun one for each process.",
 )
-@click.option("--rl", type=bool, default=False, show_default=True, help="Reinforcement learning (not there yet).")
+@click.option("--rl", type=bool, default=False, show_default=True, help="Learn from self-play.")
 @click.option(
     "--window-size", type=click.IntRange(1), default=300000, show_default=True,
-    help="Newest games to use; reinforcement learning only.",
+    help="Newest games of self-play to use.",
 )
 @click.option(
     "--value-blend", type=click.FloatRange(0, 1), default=0.0, show_default=True,
     help="Share of a recorded win rate in the value target.",
 )
 @click.option(
-    "--value-weight", type=click.FloatRange(0), default=learning_param.SL_VALUE_WEIGHT, show_default=True,
-    help="Weight of the value loss beside the policy loss.",
+    "--value-weight", type=click.FloatRange(0),
+    help=f"Weight of the value loss beside the policy loss.{by_kind('value_weight')}",
 )
 @click.option(
-    "--epochs", type=click.IntRange(1), default=None,
-    help=f"Passes over the data.  [default: {learning_param.EPOCHS}, or until --minutes are over]",
+    "--epochs", type=click.IntRange(1),
+    help=f"Passes over the data; with --rl over the window, for each generation.{by_kind('epochs')}",
 )
 @click.option(
     "--minutes", type=click.FloatRange(0, min_open=True), default=None,
-    help="Wall-clock budget of the run, all its parts together.",
+    help="Wall-clock budget of the run, all its parts together; not with --rl.",
 )
 @click.option(
     "--learning-rate", type=click.FloatRange(0, min_open=True),
-    default=learning_param.SL_LEARNING_RATE, show_default=True,
-    help="Highest learning rate.",
+    help=f"Highest learning rate.{by_kind('learning_rate')}",
 )
 @click.option(
-    "--schedule", type=click.Choice(["lecture", "cosine"]), default="lecture", show_default=True,
-    help="Fixed steps down by epoch, or a cosine to 0 over the run.",
+    "--schedule", type=click.Choice(["lecture", "cosine", "constant"]),
+    help=f"Fixed steps down by epoch, a cosine to 0 over the run, or always the same.{by_kind('schedule')}",
 )
 @click.option(
     "--batch-size", type=click.IntRange(1), default=learning_param.BATCH_SIZE, show_default=True,
     help="Positions per step.",
 )
 @click.option(
-    "--test-share", type=click.FloatRange(0, 1, max_open=True), default=0.2, show_default=True,
-    help="Share of the data kept for testing.",
+    "--test-share", type=click.FloatRange(0, 1, max_open=True),
+    help=f"Share of the data kept for testing.{by_kind('test_share')}",
 )
 @click.option(
     "--ema", type=click.FloatRange(0, 1, max_open=True), default=0.0, show_default=True,
     help="Decay per step of averaged weights, such as 0.999; 0 averages nothing.",
 )
-@click.option("--filters", type=click.IntRange(1), default=64, show_default=True, help="Channels of the network.")
 @click.option(
-    "--blocks", type=click.IntRange(1), default=6, show_default=True,
-    help="Residual blocks of the network.",
+    "--filters", type=click.IntRange(1), default=None,
+    help="Channels of the network.  [default: those of the model that the run begins from, or 64]",
+)
+@click.option(
+    "--blocks", type=click.IntRange(1), default=None,
+    help="Residual blocks of the network.  [default: those of the model that the run begins from, or 6]",
 )
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True,
@@ -81,7 +105,7 @@ PROGRAM_DIR = Path(__file__).resolve().parent
 )
 @click.option(
     "--output", type=click.Path(dir_okay=False), default=None,
-    help="Model file; checkpoint and metrics go beside it.  [default: model/sl-model.bin]",
+    help=f"Model file; checkpoint and metrics go beside it.{by_kind('output')}",
 )
 @click.option(
     "--start", type=click.Path(exists=True, dir_okay=False), default=None,
@@ -95,29 +119,38 @@ PROGRAM_DIR = Path(__file__).resolve().parent
     "--workers", type=click.IntRange(1), default=None,
     help="Processes that make data.  [default: one per core]",
 )
+@click.option("--tensorboard", type=click.Path(file_okay=False), default=None, help="Folder for TensorBoard's events.")
 @click.option(
     "--restart", type=bool, default=False, show_default=True,
-    help="Start anew instead of going on with an unfinished run.",
+    help="Start anew instead of going on with an earlier run.",
 )
 def main(**options: Any) -> None:
-    """Train a network from game records; the same command goes on with an interrupted run."""
-    if options.pop("rl"):
-        fail("reinforcement learning is not there yet: only --rl false works", 2)
-    options.pop("window_size")
-    kifu_dir, workers = options.pop("kifu_dir"), options.pop("workers")
-    options["data_dir"] = Path(options["data_dir"] or PROGRAM_DIR / "data")
-    options["output"] = Path(options["output"] or PROGRAM_DIR / "model" / "sl-model.bin")
-    options["start"] = options["start"] or ""
+    """Train a network from game records or from self-play; the same command goes on with an interrupted run."""
+    rl, kifu_dir, workers = options.pop("rl"), options.pop("kifu_dir"), options.pop("workers")
+    if rl and options["minutes"] is not None:
+        fail("--minutes is for supervised learning: a generation of --rl true lasts --epochs passes", 2)
     if options["epochs"] is None and options["minutes"] is None:
-        options["epochs"] = learning_param.EPOCHS
+        options["epochs"] = DEFAULTS["epochs"][rl]
+    for name, values in DEFAULTS.items():
+        if name != "epochs" and options[name] is None:
+            options[name] = values[rl]
+    options["data_dir"] = Path(options["data_dir"] or PROGRAM_DIR / "data")
+    options["output"] = Path(options["output"])
+    options["start"], options["tensorboard"] = options["start"] or "", options["tensorboard"] or ""
 
     from nn.dataset import DataError
-    from nn.learn import TrainConfig, TrainError, train
+    from nn.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, train
+    from nn.ranks import Ranks
 
+    if options["tensorboard"] and importlib.util.find_spec("tensorboard") is None:
+        fail("--tensorboard needs a package that is not installed: pip install tensorboard", 2)
     try:
-        if kifu_dir is not None:
-            make_data(Path(kifu_dir), options["board_size"], workers, options["data_dir"])
-        stopped = train(TrainConfig(**options))
+        with Ranks(options["use_gpu"]) as ranks:
+            if kifu_dir is not None and ranks.is_first:
+                make_data(rl, Path(kifu_dir), options["board_size"], options["window_size"], workers,
+                          options["data_dir"])
+            ranks.wait()
+            stopped = train(TrainConfig(**options), REINFORCEMENT if rl else SUPERVISED, ranks)
     except (DataError, TrainError) as error:
         fail(str(error), 2)
     except OSError as error:
@@ -127,19 +160,29 @@ def main(**options: Any) -> None:
         sys.exit(128 + signal.Signals[stopped])
 
 
-def make_data(kifu_dir: Path, board_size: int, workers: int | None, data_dir: Path) -> None:
-    """Turn the games of a folder into npz files; ends the program where not one game is usable."""
-    from nn.data_generator import NoTrainingDataError, generate_supervised_learning_data
+def make_data(
+    rl: bool, kifu_dir: Path, board_size: int, window_size: int, workers: int | None, data_dir: Path
+) -> None:
+    """Turn games into npz files; ends the program where not one game is usable."""
+    from nn.data_generator import (
+        NoTrainingDataError,
+        generate_reinforcement_learning_data,
+        generate_supervised_learning_data,
+    )
 
     try:
-        generate_supervised_learning_data(PROGRAM_DIR, kifu_dir, board_size, workers, data_dir)
+        if rl:
+            generate_reinforcement_learning_data(PROGRAM_DIR, kifu_dir, board_size, window_size, workers, data_dir)
+        else:
+            generate_supervised_learning_data(PROGRAM_DIR, kifu_dir, board_size, workers, data_dir)
     except NoTrainingDataError as error:
         fail(str(error), 2)
 
 
 def fail(text: str, status: int) -> None:
-    """Say in one line why nothing more happens, and end."""
-    print_err(f"train.py: {text}")
+    """Say in one line why nothing more happens (once, under torchrun), and end."""
+    if os.environ.get("RANK", "0") == "0":
+        print_err(f"train.py: {text}")
     sys.exit(status)
 
 

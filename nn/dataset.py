@@ -4,25 +4,20 @@ Letters: N samples, S board size, A = S*S + 1 policy entries.
 """
 
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 
 from nn.constant import INPUT_PLANES
+from nn.data_file import DataError, read_arrays
 from nn.loss import UNKNOWN_VALUE
 
 SYMMETRIES = 8
 CACHE_BYTES = 2 << 30  # samples kept in memory between epochs; beyond that files are read again
-
-
-class DataError(Exception):
-    """Training data that cannot be used; the text names the file and what to do."""
 
 
 class Samples(NamedTuple):
@@ -36,6 +31,58 @@ class Samples(NamedTuple):
     def take(self, index: np.ndarray | slice) -> "Samples":
         """Return the samples of an index."""
         return Samples(*(array[index] for array in self))
+
+
+class SizedSamples:
+    """Room for a known number of samples, filled part by part."""
+
+    def __init__(self, count: int, board_size: int) -> None:
+        """Make room for `count` samples with policies of probabilities."""
+        self.samples = Samples(
+            np.empty((count, INPUT_PLANES, board_size, board_size), dtype=np.int8),
+            np.empty((count, board_size * board_size + 1), dtype=np.float32),
+            np.empty(count, dtype=np.int8), np.empty(count, dtype=np.float32),
+        )
+        self._filled = 0
+
+    def add(self, part: Samples) -> None:
+        """Append samples."""
+        end = self._filled + len(part.value)
+        for own, array in zip(self.samples, part, strict=True):
+            own[self._filled:end] = array
+        self._filled = end
+
+
+class TrainingData(Protocol):
+    """What a training loop asks of its data."""
+
+    @property
+    def generation(self) -> int:
+        """Number of the newest games; 0 where games have no generations."""
+
+    @property
+    def train_count(self) -> int:
+        """Number of training samples."""
+
+    @property
+    def test_count(self) -> int:
+        """Number of test samples."""
+
+    @property
+    def batches_per_epoch(self) -> int:
+        """Number of training batches of one epoch."""
+
+    def identity(self) -> list[Any]:
+        """Return what tells these data from others."""
+
+    def columns(self) -> dict[str, str]:
+        """Return what a report says about the data."""
+
+    def training_batches(self, epoch: int, skip: int = 0) -> Iterator[tuple[Samples, np.ndarray]]:
+        """Yield batches and the symmetry of each sample, from batch `skip` of the epoch on."""
+
+    def test_batches(self) -> Iterator[tuple[Samples, np.ndarray]]:
+        """Yield all test samples with their symmetries."""
 
 
 class Batch(NamedTuple):
@@ -56,9 +103,15 @@ class SampleFile:
     train: int
 
 
+def file_number(path: Path) -> int:
+    """Return the number in a file's name, -1 without one."""
+    numbers = re.findall(r"\d+", path.stem)
+    return int(numbers[-1]) if numbers else -1
+
+
 def find_data_files(folder: Path, pattern: str) -> list[Path]:
     """Return the npz files of a pattern in the order of their numbers; raises DataError if there is none."""
-    paths = sorted(folder.glob(pattern), key=lambda path: [int(n) for n in re.findall(r"\d+", path.stem)] or [-1])
+    paths = sorted(folder.glob(pattern), key=file_number)
     if not paths:
         raise DataError(f"no {pattern} in {folder}: make some from games with --kifu-dir FOLDER")
     return paths
@@ -78,27 +131,16 @@ def open_files(paths: list[Path], test_share: float) -> list[SampleFile]:
     """Count the samples of each file and split them; raises DataError for an unreadable file."""
     files = []
     for path in paths:
-        total = len(_read_arrays(path, ("value",))["value"])
+        total = len(read_arrays(path, ("value",))["value"])
         files.append(SampleFile(path, total, split_samples(total, test_share)))
     if sum(file.train for file in files) == 0:
         raise DataError(f"{paths[0].parent}: the files hold no samples, make new ones with --kifu-dir FOLDER")
     return files
 
 
-def _read_arrays(path: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """Return those of the named arrays that a file has; raises DataError when it cannot be read."""
-    try:
-        if not zipfile.is_zipfile(path):
-            raise ValueError("it is no npz file, or is cut off")
-        with np.load(path, allow_pickle=False) as data:
-            return {name: data[name] for name in names if name in data.files}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataError(f"cannot read {path} ({error}): delete it, or make it anew with --kifu-dir FOLDER") from error
-
-
 def load_samples(path: Path, board_size: int) -> Samples:
     """Read a file of ours or of TamaGo's; raises DataError when it is unreadable or of another board size."""
-    arrays = _read_arrays(path, ("input", "policy", "value", "win_rate"))
+    arrays = read_arrays(path, ("input", "policy", "value", "win_rate"))
     missing = [name for name in ("input", "policy", "value") if name not in arrays]
     if missing:
         raise DataError(f"{path} has no array {missing[0]!r}: delete it, or make it anew with --kifu-dir FOLDER")
@@ -125,6 +167,12 @@ class DataSet:
         self.batch_size = batch_size
         self.seed = seed
         self._cache: dict[Path, Samples] = {}
+        self.generation = 0
+
+    @property
+    def train_count(self) -> int:
+        """Number of training samples."""
+        return sum(file.train for file in self.files)
 
     @property
     def test_count(self) -> int:
@@ -139,6 +187,14 @@ class DataSet:
     def batches_per_epoch(self) -> int:
         """Number of training batches of one epoch."""
         return sum(self.batches_in(file) for file in self.files)
+
+    def identity(self) -> list[Any]:
+        """Return what tells these data from others."""
+        return [[file.path.name, file.total] for file in self.files]
+
+    def columns(self) -> dict[str, str]:
+        """Return nothing: all there is to say is in the losses."""
+        return {}
 
     def training_batches(self, epoch: int, skip: int = 0) -> Iterator[tuple[Samples, np.ndarray]]:
         """Yield batches and the symmetry [N] of each sample, from batch number `skip` of the epoch on.

@@ -16,6 +16,11 @@ class StopRequest:
         self.name = ""
         self._old: dict[int, Any] = {}
 
+    @property
+    def number(self) -> int:
+        """The signal's number, 0 as long as nobody has asked."""
+        return signal.Signals[self.name] if self.name else 0
+
     def __enter__(self) -> "StopRequest":
         """Take over the signals (only the main thread of a program may)."""
         if threading.current_thread() is threading.main_thread():

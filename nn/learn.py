@@ -1,8 +1,8 @@
 """Training: one loop for every device, for supervised and for reinforcement learning."""
 
-import pickle
+import signal
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,121 +13,40 @@ import learning_param
 from board.geometry import make_symmetry_index
 from common.print_console import print_err, print_out
 from nn.average import WeightAverage
-from nn.dataset import DataSet, find_data_files, make_batch, open_files
+from nn.checkpoint import Going, read_checkpoint
+from nn.dataset import Samples, make_batch
 from nn.interrupt import StopRequest
-from nn.loss import PolicyLoss, calculate_policy_loss, calculate_value_loss, make_value_target
-from nn.metrics import Row, Scores, Sums, print_scores, write_csv, write_curves
-from nn.network.dual_net import DEFAULT_BLOCKS, DEFAULT_FILTERS, DualNet
+from nn.loss import calculate_policy_loss, calculate_value_loss, make_value_target
+from nn.metrics import Scores, Sums, print_scores
+from nn.network.dual_net import DualNet
 from nn.precision import choose_precision
-from nn.schedule import CosineSchedule, LectureSchedule, Schedule
-from nn.utility import (
-    ModelFileError,
-    get_torch_device,
-    load_network,
-    save_atomically,
-    save_network,
-    to_channels_last,
-)
+from nn.ranks import Ranks
+from nn.recipe import REINFORCEMENT, SUPERVISED, Recipe, make_schedule
+from nn.run_config import Progress, TrainConfig, TrainError
+from nn.run_table import RunTable
+from nn.start import continue_from, make_first_network
+from nn.utility import save_atomically, save_network, to_channels_last
 
-ROW_STEPS = 1000  # steps between two rows of the CSV
+__all__ = ["REINFORCEMENT", "SUPERVISED", "TrainConfig", "TrainError", "Trainer", "train"]
+
+ROW_STEPS = 1000  # steps between two rows of a supervised run
 CHECK_STEPS = 50  # steps between two looks at the running loss
 CHECKPOINT_SECONDS = 180.0
-
-
-class TrainError(Exception):
-    """A run that cannot start or go on; one line that says what to do."""
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What supervised and reinforcement learning do differently."""
-
-    name: str  # first part of the names of its files
-    data_pattern: str
-    policy_loss: PolicyLoss
-
-
-SUPERVISED = Recipe("sl", "sl_data_*.npz", calculate_policy_loss)
-
-
-@dataclass(frozen=True)
-class TrainConfig:
-    """Everything a run is told."""
-
-    board_size: int = 9
-    filters: int = DEFAULT_FILTERS
-    blocks: int = DEFAULT_BLOCKS
-    seed: int = 0
-    batch_size: int = learning_param.BATCH_SIZE
-    learning_rate: float = learning_param.SL_LEARNING_RATE
-    schedule: str = "lecture"  # or "cosine"
-    value_weight: float = learning_param.SL_VALUE_WEIGHT
-    value_blend: float = 0.0
-    test_share: float = 0.2
-    ema: float = 0.0  # decay per step of the averaged weights; 0: no averaging
-    epochs: int | None = learning_param.EPOCHS  # None: until the minutes are over
-    minutes: float | None = None  # wall-clock budget of the whole run, resumed parts together
-    use_gpu: bool = True
-    restart: bool = False
-    start: str = ""  # model file that a new run begins from; empty: random weights
-    data_dir: Path = Path("data")
-    output: Path = Path("model/sl-model.bin")
-
-    def identity(self) -> dict[str, Any]:
-        """Return the settings that a resumed run must share; how long it lasts and where it runs may change."""
-        free = {"epochs", "minutes", "use_gpu", "restart", "data_dir", "output"}
-        return {name: value for name, value in asdict(self).items() if name not in free}
-
-
-@dataclass
-class Progress:
-    """Where a run stands."""
-
-    epoch: int = 0  # from 0
-    batch: int = 0  # batches of this epoch that are done
-    step: int = 0  # steps of the whole run that are done
-    seconds: float = 0.0  # spent by earlier parts of the run
-    best_loss: float = float("inf")
-    finished: bool = False
-
-
-def make_schedule(config: TrainConfig) -> Schedule:
-    """Return the schedule a config names; raises TrainError for an unknown name."""
-    if config.schedule == "cosine":
-        return CosineSchedule(config.learning_rate)
-    if config.schedule == "lecture":
-        steps = learning_param.LEARNING_SCHEDULE["learning_rate"]
-        return LectureSchedule(config.learning_rate, learning_param.SL_LEARNING_RATE, steps)
-    raise TrainError(f"unknown schedule {config.schedule!r}: say lecture or cosine")
-
-
-def make_first_network(config: TrainConfig, device: torch.device) -> DualNet:
-    """Return the network a new run begins with; raises TrainError for a start that cannot be used or fits not."""
-    if not config.start:
-        return DualNet(device, config.board_size, config.filters, config.blocks)
-    try:
-        network = load_network(config.start, config.board_size, config.use_gpu)
-    except ModelFileError as error:
-        raise TrainError(f"cannot start from {error.path}: {error.reason}; give another model with --start") from None
-    filters, blocks = network.conv_layer.out_channels, len(network.blocks)
-    if (filters, blocks) != (config.filters, config.blocks):
-        raise TrainError(f"{config.start} has {filters} filters and {blocks} blocks, not {config.filters} and "
-                         f"{config.blocks}: say --filters {filters} --blocks {blocks}")
-    return network
 
 
 class Trainer:
     """One run: network, optimizer, data and where it stands."""
 
-    def __init__(self, config: TrainConfig, recipe: Recipe) -> None:
+    def __init__(self, config: TrainConfig, recipe: Recipe, ranks: Ranks | None = None) -> None:
         """Make everything anew; raises DataError when there is no usable data."""
-        self.config = config
         self.recipe = recipe
-        self.device = get_torch_device(config.use_gpu)
-        files = open_files(find_data_files(config.data_dir, recipe.data_pattern), config.test_share)
-        self.data = DataSet(files, config.board_size, config.batch_size, config.seed)
+        self.ranks = ranks or Ranks(config.use_gpu)
+        self.device = self.ranks.device
+        self.data = recipe.open_data(config)
         torch.manual_seed(config.seed)
-        self.network = to_channels_last(make_first_network(config, self.device), self.device)
+        network = make_first_network(config)
+        self.config = replace(config, filters=network.conv_layer.out_channels, blocks=len(network.blocks))
+        self.network = to_channels_last(network, self.device)
         self.average = WeightAverage(self.network, config.ema) if config.ema > 0.0 else None
         self.optimizer = torch.optim.SGD(
             self.network.parameters(), lr=config.learning_rate, momentum=learning_param.MOMENTUM,
@@ -137,9 +56,15 @@ class Trainer:
         self.schedule = make_schedule(config)
         self.symmetry_table = torch.from_numpy(make_symmetry_index(config.board_size)).to(self.device)
         self.sums = Sums(config.value_weight, self.device)
-        self.progress = Progress()
-        self.rows: list[Row] = []
+        self.progress = Progress(generation=self.data.generation)
+        self.part = 0.0  # share of the run that is over
         self.row_start = self.last_saved = self.started = time.monotonic()
+        self.trained = self.ranks.wrap(self.network)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this process prints and writes."""
+        return self.ranks.is_first
 
     @property
     def state_path(self) -> Path:
@@ -151,10 +76,24 @@ class Trainer:
         """The CSV; the picture lies beside it."""
         return self.config.output.with_name(f"{self.recipe.name}-metrics.csv")
 
+    @property
+    def row_number(self) -> int:
+        """What numbers the present row of the table."""
+        return self.progress.generation if self.recipe.goes_on else self.progress.step
+
+    @property
+    def rate(self) -> float:
+        """The learning rate of the last step."""
+        return float(self.optimizer.param_groups[0]["lr"])
+
+    @property
+    def result(self) -> DualNet:
+        """The network that is tested and saved."""
+        return self.average.network if self.average else self.network  # type: ignore[return-value]
+
     def identity(self) -> dict[str, Any]:
         """Return the settings and the data of this run."""
-        data = [[file.path.name, file.total] for file in self.data.files]
-        return {**self.config.identity(), "recipe": self.recipe.name, "data": data}
+        return {**self.config.identity(), "recipe": self.recipe.name, "data": self.data.identity()}
 
     def elapsed(self) -> float:
         """Return the seconds spent on this run, earlier parts included."""
@@ -166,114 +105,136 @@ class Trainer:
         if self.config.minutes is not None:
             shares.append(self.elapsed() / (60.0 * self.config.minutes))
         if self.config.epochs is not None:
-            shares.append(self.progress.step / (self.config.epochs * self.data.batches_per_epoch))
+            done = self.progress.epoch * self.data.batches_per_epoch + self.progress.batch
+            shares.append(done / (self.config.epochs * self.data.batches_per_epoch))
         return min(1.0, max(shares))
 
     def run(self) -> str:
         """Train to the end; returns the name of the signal that stopped it, empty if it finished."""
         self.row_start = self.last_saved = self.started = time.monotonic()
+        self.table = RunTable(self.metrics_path, self.recipe.layout, self.config.tensorboard if self.is_first else "")
+        self.table.keep_until(self.row_number if self.progress.step else -1)
         with StopRequest() as stop:
             while not self.progress.finished:
-                self._train_epoch(stop)
-                if stop.name:
+                number = self._train_epoch(stop)
+                if number:
                     self.save_state()
-                    return stop.name
+                    return signal.Signals(number).name
                 self._end_epoch()
-        write_curves(self.rows, self.metrics_path.with_suffix(".png"))
+        if self.is_first:
+            self.table.draw()
         return ""
 
-    def _train_epoch(self, stop: StopRequest) -> None:
-        """Train until the epoch, the budget or the user says stop."""
+    def _train_epoch(self, stop: StopRequest) -> int:
+        """Train until the epoch, the budget or the user says stop; return the number of the user's signal, or 0."""
         progress, total = self.progress, self.data.batches_per_epoch
         self.network.train()
         batches = self.data.training_batches(progress.epoch, progress.batch)
         with tqdm(total=total, initial=progress.batch, desc=f"epoch {progress.epoch + 1}", unit="batch",
-                  disable=None, dynamic_ncols=True) as bar:
+                  disable=None if self.is_first else True, dynamic_ncols=True) as bar:
             for samples, symmetries in batches:
-                if stop.name or (progress.step and self.share() >= 1.0):
-                    break
+                idle = time.monotonic() - self.last_saved
+                number, self.part, idle = self.ranks.maximum(stop.number, self.share(), idle)
+                if number or (progress.step and self.part >= 1.0):
+                    return int(number)
+                if idle > CHECKPOINT_SECONDS:
+                    self.save_state()
                 loss = self._step(samples, symmetries)
                 bar.update()
                 if progress.step % CHECK_STEPS == 0:
-                    self._check(loss)
+                    self._check(loss.item())
                     bar.set_postfix(loss=f"{loss.item():.4f}", refresh=False)
-                if progress.step % ROW_STEPS == 0 and progress.batch < total:
-                    self._add_row()
-                if time.monotonic() - self.last_saved > CHECKPOINT_SECONDS:
-                    self.save_state()
+                if progress.step % ROW_STEPS == 0 and progress.batch < total and not self.recipe.goes_on:
+                    self._write_row(self._close_stretch(), None)
+        return int(self.ranks.maximum(stop.number)[0])
 
-    def _step(self, samples: Any, symmetries: Any) -> torch.Tensor:
-        """Learn from one batch; returns its loss."""
-        rate = self.schedule.rate(self.progress.epoch, self.progress.step, self.share())
+    def _step(self, samples: Samples, symmetries: Any) -> torch.Tensor:
+        """Learn from one batch; returns the mean loss of this process's share of it."""
+        rate = self.schedule.rate(self.progress.epoch, self.progress.step, self.part)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
-        loss = self._losses(self.network, samples, symmetries, self.sums)
-        self.precision.step(loss, self.optimizer)
+        own, weight = self.ranks.share_of(len(symmetries))
+        loss = self._losses(self.trained, samples.take(own), symmetries[own], self.sums)
+        self.precision.step(loss * weight, self.optimizer)
         if self.average is not None:
             self.average.update(self.progress.step)
         self.progress.step += 1
         self.progress.batch += 1
         return loss
 
-    def _losses(self, network: torch.nn.Module, samples: Any, symmetries: Any, sums: Sums) -> torch.Tensor:
+    def _losses(self, network: torch.nn.Module, samples: Samples, symmetries: Any, sums: Sums) -> torch.Tensor:
         """Return the mean loss of a batch and add the batch to the sums."""
         batch = make_batch(samples, symmetries, self.symmetry_table, self.device)
         with self.precision.forward():
             policy_logits, value_logits = network(batch.planes)
         policy_logits, value_logits = policy_logits.float(), value_logits.float()
         target = make_value_target(batch.value, batch.win_rate, self.config.value_blend)
-        policy_loss = self.recipe.policy_loss(policy_logits, batch.policy)
+        policy_loss = calculate_policy_loss(policy_logits, batch.policy)
         value_loss = calculate_value_loss(value_logits, target)
         sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch.policy, batch.value, target)
         return (policy_loss + self.config.value_weight * value_loss).mean()
 
-    def _check(self, loss: torch.Tensor) -> None:
+    def _check(self, loss: float) -> None:
         """Raise TrainError when the numbers have run away, before they reach a file."""
-        if not torch.isfinite(loss):
+        if self.ranks.maximum(loss)[0] == float("inf"):
             raise TrainError(f"the loss is no number any more at step {self.progress.step}: "
                              "start again with --restart true and a lower --learning-rate")
 
     def _end_epoch(self) -> None:
-        """Test, keep the best model, print and write everything."""
-        self._add_row()
-        scores = self.evaluate() if self.data.test_count else None
-        self.rows[-1] = replace(self.rows[-1], test=scores)
-        write_csv(self.rows, self.metrics_path)
-        loss = self.rows[-1].train.loss if scores is None else scores.loss
-        self._check(torch.tensor(loss))
-        if scores is None or loss < self.progress.best_loss:
+        """Test, keep the model, print and write everything."""
+        train = self._close_stretch()
+        test = self.evaluate() if self.data.test_count else None
+        self._write_row(train, test)
+        scores = test or train
+        loss = scores.loss if scores else float("inf")
+        if loss < self.progress.best_loss or not self.recipe.keeps_best:
             self.progress.best_loss = loss
-            save_network(self.average.network if self.average else self.network, self.config.output)
+            if self.is_first:
+                save_network(self.result, self.config.output)
         if self.progress.batch >= self.data.batches_per_epoch:
             self.progress = replace(self.progress, epoch=self.progress.epoch + 1, batch=0)
-        self.progress.finished = self.share() >= 1.0
+        self.progress.finished = self.ranks.maximum(self.share())[0] >= 1.0
         self.save_state()
 
     @torch.inference_mode()
     def evaluate(self) -> Scores:
         """Return the averages over the test samples, for the weights that would be saved."""
         start = time.monotonic()
-        network = (self.average.network if self.average else self.network).eval()
+        network = self.result.eval()
         sums = Sums(self.config.value_weight, self.device)
-        for samples, symmetries in self.data.test_batches():
-            self._losses(network, samples, symmetries, sums)
-        scores = sums.scores()
-        print_scores(f"Test {self.progress.epoch + 1}", scores, time.monotonic() - start)
+        for number, (samples, symmetries) in enumerate(self.data.test_batches()):
+            if number % self.ranks.size == self.ranks.rank:
+                self._losses(network, samples, symmetries, sums)
+        scores = Sums(self.config.value_weight, self.device, self.ranks.total(sums.sums)).scores()
+        self._check(scores.loss)
+        if self.is_first:
+            print_scores(f"Test {self.progress.epoch + 1}", scores, time.monotonic() - start)
         return scores
 
-    def _add_row(self) -> None:
-        """Close a stretch of training, if there is one: print it and put it into the CSV."""
-        if not self.sums.count():
-            return
-        progress, now = self.progress, time.monotonic()
-        rate = self.optimizer.param_groups[0]["lr"]
-        row = Row(progress.epoch + 1, progress.step, self.elapsed(), rate, self.sums.scores(), None)
-        print_scores(f"epoch {row.epoch}, step {row.step}, learning rate {rate:.3g}", row.train, now - self.row_start)
-        self.rows.append(row)
+    def _close_stretch(self) -> Scores | None:
+        """Print and return the averages since the last stretch of training was closed, None if there was no step."""
+        sums = Sums(self.config.value_weight, self.device, self.ranks.total(self.sums.sums))
         self.sums = Sums(self.config.value_weight, self.device)
-        self.row_start = now
-        write_csv(self.rows, self.metrics_path)
+        if not sums.count():
+            return None
+        scores, seconds, self.row_start = sums.scores(), time.monotonic() - self.row_start, time.monotonic()
+        self._check(scores.loss)
+        if self.is_first:
+            print_scores(f"epoch {self.progress.epoch + 1}, step {self.progress.step}, learning rate {self.rate:.3g}",
+                         scores, seconds)
+        return scores
+
+    def _write_row(self, train: Scores | None, test: Scores | None) -> None:
+        """Put a stretch of training into the table."""
+        if not self.is_first:
+            return
+        columns = {"epoch": str(self.progress.epoch + 1), "step": str(self.progress.step),
+                   "seconds": f"{self.elapsed():.1f}", "learning_rate": f"{self.rate:.3g}", **self.data.columns()}
+        columns |= train.columns("train") if train else {}
+        columns |= test.columns("test") if test else {}
+        self.table.update(self.row_number, columns)
+        self.table.write()
 
     def save_state(self) -> None:
         """Write the checkpoint; raises OSError, and then the old one is intact."""
@@ -284,47 +245,51 @@ class Trainer:
             "average": self.average.network.state_dict() if self.average else {},
             "optimizer": self.optimizer.state_dict(),
             "precision": self.precision.state_dict(),
-            "sums": self.sums.sums,
-            "rows": [asdict(row) for row in self.rows],
+            "sums": self.ranks.total(self.sums.sums),
         }
-        save_atomically(state, self.state_path)
+        if self.is_first:
+            save_atomically(state, self.state_path)
         self.last_saved = time.monotonic()
 
-    def load_state(self) -> None:
-        """Go on from the checkpoint, if there is an unfinished one; raises TrainError when it is of another run."""
-        if self.config.restart or not self.state_path.exists():
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Go on from a checkpoint as the recipe says; raises TrainError when it is of another run."""
+        target = Progress(generation=self.data.generation, epoch=self.config.epochs or 0)
+        going = self.recipe.plan(self.state_path, state["progress"], state["identity"], target, self.identity())
+        if going == Going.ANEW:
+            if self.is_first:
+                print_err(f"The run of {self.state_path} is finished: starting a new one.")
             return
-        try:
-            state = torch.load(self.state_path, map_location=self.device, weights_only=True)
-            progress, saved = Progress(**state["progress"]), state["identity"]
-        except (OSError, RuntimeError, EOFError, KeyError, TypeError, ValueError, pickle.UnpicklingError):
-            raise TrainError(f"{self.state_path} is damaged: start anew with --restart true") from None
-        if progress.finished:
-            print_err(f"The run of {self.state_path} is finished: starting a new one.")
-            return
-        own = self.identity()
-        changes = [f"{name} {saved.get(name)} -> {own[name]}" for name in own if saved.get(name) != own[name]]
-        if changes:
-            raise TrainError(f"{self.state_path} holds an unfinished run with other settings ({'; '.join(changes)}): "
-                             "repeat its settings to go on, or start anew with --restart true")
+        self._take_weights(state)
+        progress = state["progress"]
+        if going == Going.FURTHER:
+            self.progress = replace(progress, generation=target.generation, epoch=0, batch=0, finished=False,
+                                    best_loss=float("inf"))
+        else:
+            self.progress = replace(progress, finished=going == Going.NOWHERE)
+            if self.is_first:
+                self.sums = Sums(self.config.value_weight, self.device, state["sums"])
+        if self.is_first:
+            print_out(f"Resumed at {self.place()}, from {self.state_path}.")
+
+    def _take_weights(self, state: dict[str, Any]) -> None:
+        """Take up network, averaged weights and optimizer; the settings of the optimizer are this run's."""
         self.network.load_state_dict(state["network"])
         if self.average is not None:
-            self.average.network.load_state_dict(state["average"])
+            self.average.network.load_state_dict(state["average"] or state["network"])
+        settings = [{name: value for name, value in group.items() if name != "params"}
+                    for group in self.optimizer.param_groups]
         self.optimizer.load_state_dict(state["optimizer"])
+        for group, own in zip(self.optimizer.param_groups, settings, strict=True):
+            group.update(own)
         self.precision.load_state_dict(state["precision"])
-        self.sums = Sums(self.config.value_weight, self.device, state["sums"])
-        self.rows = [_row_from_dict(row) for row in state["rows"]]
-        self.progress = progress
-        print_out(f"Resumed at epoch {progress.epoch + 1}, step {progress.step}, from {self.state_path}.")
+
+    def place(self) -> str:
+        """Say where the run stands."""
+        generation = f"generation {self.progress.generation}, " if self.recipe.goes_on else ""
+        return f"{generation}epoch {self.progress.epoch + 1}, step {self.progress.step}"
 
 
-def _row_from_dict(row: dict[str, Any]) -> Row:
-    """Return the row that asdict() took apart."""
-    test = Scores(**row["test"]) if row["test"] else None
-    return Row(**{**row, "train": Scores(**row["train"]), "test": test})
-
-
-def train(config: TrainConfig, recipe: Recipe = SUPERVISED) -> str:
+def train(config: TrainConfig, recipe: Recipe = SUPERVISED, ranks: Ranks | None = None) -> str:
     """Train a network as told, resuming an unfinished run; returns the signal that stopped it, empty if it finished.
 
     Raises:
@@ -332,17 +297,28 @@ def train(config: TrainConfig, recipe: Recipe = SUPERVISED) -> str:
         TrainError: the run cannot start or go on.
         OSError: a file could not be written; the old one is intact.
     """
-    trainer = Trainer(config, recipe)
-    trainer.load_state()
+    ranks = ranks or Ranks(config.use_gpu)
+    path = config.output.with_name(f"{recipe.name}-state.ckpt")
+    state = read_checkpoint(path, ranks.device) if path.exists() and not config.restart else None
+    trainer = Trainer(continue_from(config, state) if recipe.goes_on else config, recipe, ranks)
+    if state is not None:
+        trainer.load_state(state)
+    if trainer.progress.finished:
+        if ranks.is_first:
+            save_network(trainer.result, config.output)
+            print_out(f"Generation {trainer.progress.generation} is learnt already: {config.output}")
+        return ""
     tests = trainer.data.test_count
-    samples = sum(file.train for file in trainer.data.files)
-    print_out(f"Training on {samples} samples, testing on {tests}, in {len(trainer.data.files)} files "
-              f"({trainer.device.type}, {trainer.precision.name}).")
+    if ranks.is_first:
+        start = f", from {trainer.config.start}" if trainer.config.start and not trainer.progress.step else ""
+        processes = f", {ranks.size} processes" if ranks.size > 1 else ""
+        print_out(f"Training on {trainer.data.train_count} samples, testing on {tests} "
+                  f"({trainer.device.type}, {trainer.precision.name}{processes}){start}.")
     stopped = trainer.run()
-    if stopped:
+    if ranks.is_first and stopped:
         print_out(f"Stopped by {stopped} at step {trainer.progress.step}: the same command goes on from here.")
-    else:
-        kind = "test" if tests else "training"
+    elif ranks.is_first:
+        kind = ("best " if recipe.keeps_best else "") + ("test" if tests else "training")
         print_out(f"Finished after {trainer.elapsed() / 60:.1f} minutes, "
-                  f"best {kind} loss {trainer.progress.best_loss:.6f}: {config.output}")
+                  f"{kind} loss {trainer.progress.best_loss:.6f}: {config.output}")
     return stopped

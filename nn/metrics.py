@@ -1,16 +1,11 @@
-"""What a run reports: sums over samples, printed lines, a CSV and a picture of the curves."""
+"""What is measured over samples: running sums, their averages, and the lines that say them."""
 
-import csv
-import io
-import warnings
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from dataclasses import asdict, dataclass
 
 import torch
 
-from common.print_console import print_err, print_out
+from common.print_console import print_out
 from nn.loss import UNKNOWN_VALUE
-from nn.utility import write_atomically
 
 
 @dataclass(frozen=True)
@@ -23,17 +18,9 @@ class Scores:
     policy_top1: float  # share of samples whose target move has the highest policy
     value_top1: float  # share of known results that have the highest value
 
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the CSV; epochs and steps are counted from 1, the test columns are empty inside an epoch."""
-
-    epoch: int
-    step: int
-    seconds: float
-    learning_rate: float
-    train: Scores
-    test: Scores | None
+    def columns(self, part: str) -> dict[str, str]:
+        """Return the numbers as columns of a table, `part` ("train", "test") before each name."""
+        return {f"{part}_{name}": f"{number:.6f}" for name, number in asdict(self).items()}
 
 
 class Sums:
@@ -73,43 +60,3 @@ def print_scores(title: str, scores: Scores, seconds: float) -> None:
     print_out(f"{title} : loss = {scores.loss:.6f}, time = {seconds:.2f} seconds.")
     print_out(f"\tpolicy loss : {scores.policy_loss:.6f}, top-1 {100 * scores.policy_top1:.2f} %")
     print_out(f"\tvalue loss  : {scores.value_loss:.6f}, top-1 {100 * scores.value_top1:.2f} %")
-
-
-def write_csv(rows: list[Row], path: Path) -> None:
-    """Write all rows of a run, replacing the file as a whole."""
-    names = [field.name for field in fields(Scores)]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["epoch", "step", "seconds", "learning_rate"]
-                    + [f"{part}_{name}" for part in ("train", "test") for name in names])
-    for row in rows:
-        parts = [f"{number:.6f}" for number in asdict(row.train).values()]
-        parts += [f"{number:.6f}" for number in asdict(row.test).values()] if row.test else [""] * len(names)
-        writer.writerow([row.epoch, row.step, f"{row.seconds:.1f}", f"{row.learning_rate:.3g}", *parts])
-    write_atomically(path, text.getvalue().encode())
-
-
-def write_curves(rows: list[Row], path: Path) -> None:
-    """Draw losses and accuracies over the steps, if matplotlib is there; says so in one line if it is not."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from matplotlib.backends.backend_agg import FigureCanvasAgg
-            from matplotlib.figure import Figure
-    except ImportError:
-        print_err("No matplotlib: the curves are not drawn (pip install matplotlib).")
-        return
-    panels = (("policy_loss", "policy loss"), ("value_loss", "value loss"),
-              ("policy_top1", "policy top-1"), ("value_top1", "value top-1"))
-    figure = Figure(figsize=(10, 7), layout="constrained")
-    FigureCanvasAgg(figure)
-    tested = [row for row in rows if row.test]
-    for place, (name, title) in enumerate(panels, start=1):
-        axes = figure.add_subplot(2, 2, place, title=title, xlabel="step")
-        axes.plot([row.step for row in rows], [getattr(row.train, name) for row in rows], label="train")
-        axes.plot([row.step for row in tested], [getattr(row.test, name) for row in tested], marker="o", label="test")
-        axes.grid(alpha=0.3)
-        axes.legend()
-    image = io.BytesIO()
-    figure.savefig(image, format="png", dpi=100)
-    write_atomically(path, image.getvalue())

@@ -24,6 +24,17 @@ class LectureSchedule:
 
 
 @dataclass(frozen=True)
+class ConstantSchedule:
+    """The same rate throughout."""
+
+    base: float
+
+    def rate(self, epoch: int, step: int, share: float) -> float:
+        """Return the learning rate; none of the arguments matters."""
+        return self.base
+
+
+@dataclass(frozen=True)
 class CosineSchedule:
     """A short linear warm-up, then half a cosine down to 0 at the end of the run."""
 
@@ -35,4 +46,4 @@ class CosineSchedule:
         return self.base * warm_up * 0.5 * (1.0 + math.cos(math.pi * min(1.0, max(0.0, share))))
 
 
-Schedule = LectureSchedule | CosineSchedule
+Schedule = LectureSchedule | CosineSchedule | ConstantSchedule

@@ -59,11 +59,11 @@ def describe_machine() -> Machine:
     return Machine(torch.get_num_threads(), gpu)
 
 
-def get_torch_device(use_gpu: bool) -> torch.device:
-    """Return the first CUDA device if it is asked for and there, else the CPU; says so if it is not there."""
-    if use_gpu and torch.cuda.is_available():
-        return torch.device("cuda", 0)
-    if use_gpu:
+def get_torch_device(use_gpu: bool, index: int = 0) -> torch.device:
+    """Return CUDA device number `index` if it is asked for and there, else the CPU; the first one who asks is told."""
+    if use_gpu and torch.cuda.is_available() and index < torch.cuda.device_count():
+        return torch.device("cuda", index)
+    if use_gpu and index == 0:
         print_err("No CUDA device found: using the CPU (say --use-gpu false to silence this line).")
     return torch.device("cpu")
 

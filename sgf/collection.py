@@ -13,7 +13,6 @@ import numpy as np
 
 from sgf.grammar import NO_MOVES, UNREADABLE, Node, SGFError, read_main_lines, to_utf8
 from sgf.reader import SGFReader
-from sgf.win_rate import decode_search_comment
 
 # Bytes after which a .sgfs file is cut at the next game.
 PIECE_BYTES = 1 << 18
@@ -98,18 +97,13 @@ def to_kifu(name: str, reader: SGFReader) -> Kifu:
     if not reader.moves:
         raise SGFError(NO_MOVES, "no moves")
     black, white = reader.black_stones, reader.white_stones
-    win_rate = [_win_rate(reader.get_comment(i), color) for i, color in enumerate(reader.colors)]
+    rates = map(reader.get_win_rate, range(len(reader.moves)))
     return Kifu(
         name, np.array(black + white, dtype=np.int16), np.array([1] * len(black) + [2] * len(white), dtype=np.int8),
         np.array(reader.moves, dtype=np.int16), np.array(reader.colors, dtype=np.int8),
-        reader.get_value_label(), np.array(win_rate, dtype=np.float32),
+        reader.get_value_label(),
+        np.array([np.nan if rate is None else rate for rate in rates], dtype=np.float32),
     )
-
-
-def _win_rate(comment: str, color: int) -> float:
-    """Return the win rate of `color` that a comment records, NaN if it records none."""
-    search = decode_search_comment(comment) if comment else None
-    return float("nan") if search is None else search.get_win_rate(color)
 
 
 def _named_games(piece: Piece, data: bytes) -> Iterator[tuple[str, list[Node] | SGFError]]:

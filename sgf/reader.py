@@ -14,6 +14,7 @@ from board.stone import Stone
 from common.print_console import print_err
 from sgf.grammar import MALFORMED, SET_UP, WRONG_SIZE, Node, SGFError, read_main_line, show, to_utf8
 from sgf.match_result import MatchResult
+from sgf.win_rate import SEARCH_VALUE, decode_search_comment, decode_search_value
 
 DEFAULT_KOMI = 7.0
 # The size that SGF means when SZ is missing.
@@ -58,7 +59,7 @@ class SGFReader:
         self.white_stones: list[int] = []
         self.moves: list[int] = []
         self.colors: list[int] = []
-        self._comments: list[list[bytes] | None] = []
+        self._move_nodes: list[Node] = []
         points = _point_table(self.size)
         for node in nodes:
             if not SET_UP_NAMES.isdisjoint(node):
@@ -75,7 +76,7 @@ class SGFReader:
                 raise SGFError(MALFORMED, f"move {len(self.moves) + 1}: [{shown}] is not one point")
             self.moves.append(pos)
             self.colors.append(1 if black else 2)
-            self._comments.append(node.get("C"))
+            self._move_nodes.append(node)
         self._check_handicap()
         self.to_move = self._first_to_move(nodes)
 
@@ -166,8 +167,16 @@ class SGFReader:
 
     def get_comment(self, index: int) -> str:
         """Return the comment of move `index` (from 0), "" if it has none."""
-        raw = self._comments[index]
+        raw = self._move_nodes[index].get("C")
         return "" if raw is None else _text(raw)
+
+    def get_win_rate(self, index: int) -> float | None:
+        """Return the win rate [0, 1] that a search gave the mover before move `index` (from 0), None if unrecorded."""
+        if SEARCH_VALUE in self._move_nodes[index]:
+            return decode_search_value(_simple_text(self._move_nodes[index], SEARCH_VALUE))
+        comment = self.get_comment(index)
+        search = decode_search_comment(comment) if comment else None
+        return None if search is None else search.get_win_rate(self.colors[index])
 
     def display(self) -> None:
         """Print the game's data and moves to stderr."""

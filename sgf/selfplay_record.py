@@ -1,11 +1,12 @@
 """The record of a self-play game: moves with the search's improved policy as comments, written as SGF and read back.
 
 The comment of a move is the number of candidates, then `POINT:probability` for each, in board order, pass last:
-`3 D4:9.000e-01 E5:7.500e-02 pass:2.500e-02`.
+`3 D4:9.000e-01 E5:7.500e-02 pass:2.500e-02`. The search's value may stand beside it (sgf/win_rate.py).
 """
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from board.stone import Stone
 from common.atomic_file import write_atomically
 from program import PROGRAM_NAME
 from sgf.match_result import MatchResult
+from sgf.win_rate import encode_search_value
 
 
 def encode_policy_comment(policy: Mapping[int, float], coordinate: Coordinate) -> str:
@@ -50,15 +52,23 @@ def decode_policy_comment(comment: str, coordinate: Coordinate) -> dict[int, flo
     words = comment.split()
     if not words or not words[0].isdecimal() or int(words[0][:9]) != len(words) - 1:
         raise ValueError(f"{comment[:40]!r} is not a policy comment")
+    candidates = _candidate_table(coordinate.board_size)
     policy: dict[int, float] = {}
     for word in words[1:]:
         point, _, number = word.partition(":")
-        pos = coordinate.convert_from_gtp_format(point)
-        if pos < PASS or pos in policy:
+        pos = candidates.get(point.upper())
+        if pos is None or pos in policy:
             raise ValueError(f"{word!r} in a policy comment: no such candidate, or named twice")
         policy[pos] = float(number)
         _check_probability(policy[pos])
     return policy
+
+
+@cache
+def _candidate_table(board_size: int) -> dict[str, int]:
+    """Return the pos of every candidate's name: a game's comments name thousands."""
+    coordinate = Coordinate(board_size)
+    return {coordinate.convert_to_gtp_format(pos).upper(): pos for pos in map(int, get_geometry(board_size).policy_pos)}
 
 
 def _check_probability(value: float) -> None:
@@ -95,11 +105,17 @@ class SelfPlayRecord:
         """Choose the number of the next file."""
         self.index = index
 
-    def save_record(self, policy: Mapping[int, float] | None, pos: int, color: Stone) -> None:
-        """Append a move with the improved policy it was chosen from (None: without a comment)."""
+    def save_record(
+        self, policy: Mapping[int, float] | None, pos: int, color: Stone, value: float | None = None
+    ) -> None:
+        """Append a move with the improved policy it was chosen from (None: without a comment).
+
+        `value` is the win rate [0, 1] that the search gave `color` before the move, None for none.
+        """
         letter = "B" if color == Stone.BLACK else "W"
         comment = "" if policy is None else f"C[{encode_policy_comment(policy, self.coordinate)}]"
-        self._moves.append(f";{letter}[{self.coordinate.convert_to_sgf_format(pos)}]{comment}")
+        search = "" if value is None else encode_search_value(value)
+        self._moves.append(f";{letter}[{self.coordinate.convert_to_sgf_format(pos)}]{comment}{search}")
 
     def save_game(self, moves: Sequence[int], policy: np.ndarray) -> None:
         """Append the moves of a whole game, Black first, with the policy of each, float [M, A]; see encode_policy_row.

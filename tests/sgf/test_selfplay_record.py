@@ -33,6 +33,26 @@ def test_the_text_of_a_game(tmp_path: Path) -> None:
     assert ";B" not in record.get_sgf(MatchResult.DRAW, 7.0)
 
 
+def test_the_search_value_stands_beside_the_policy() -> None:
+    record = SelfPlayRecord("unused", NINE)
+    record.save_record({12: 1.0}, 12, Stone.BLACK, 0.53125)
+    record.save_record(None, PASS, Stone.WHITE, 0.0)
+    record.save_record({12: 1.0}, PASS, Stone.BLACK)
+    sgf = record.get_sgf(MatchResult.DRAW, 7.0)
+    assert sgf.endswith(";B[aa]C[1 A9:1.000e+00]HV[0.5312];W[tt]HV[0.0000];B[tt]C[1 A9:1.000e+00]\n)")
+    reader = SGFReader(sgf, 9, literal=True)
+    assert [reader.get_win_rate(number) for number in range(3)] == [0.5312, 0.0, None]
+    assert decode_policy_comment(reader.get_comment(0), NINE) == {12: 1.0}
+    for bad in (-0.1, 1.01, float("nan")):
+        with pytest.raises(ValueError, match="win rate"):
+            record.save_record(None, PASS, Stone.WHITE, bad)
+
+
+@pytest.mark.parametrize("text", ["", "x", "nan", "1.5", "-1"])
+def test_other_values_are_unknown(text: str) -> None:
+    assert SGFReader(f"(;GM[1]SZ[9];B[aa]HV[{text}])", 9, literal=True).get_win_rate(0) is None
+
+
 @pytest.mark.parametrize(("result", "is_resign", "score", "text"), [
     (MatchResult.BLACK_WIN, True, 0.0, "B+R"), (MatchResult.WHITE_WIN, True, 0.0, "W+R"),
     (MatchResult.WHITE_WIN, False, -5.0, "W+5.0"), (MatchResult.DRAW, False, 0.0, "0"),

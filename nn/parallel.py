@@ -1,0 +1,37 @@
+"""Work for several processes, with the results in the order of the tasks."""
+
+import multiprocessing
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from typing import TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+# How many tasks wait per worker.
+TASKS_PER_WORKER = 8
+
+
+def map_in_order(
+    function: Callable[[Task], Result], tasks: Iterable[Task], workers: int
+) -> Iterator[tuple[Task, Result]]:
+    """Yield each task with its result, in order; `workers` processes share the tasks if they are more than one."""
+    if workers == 1:
+        for task in tasks:
+            yield task, function(task)
+        return
+    # spawn: the caller may have threads (torch), which do not survive a fork.
+    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    waiting: deque[tuple[Task, Future[Result]]] = deque()
+    try:
+        for task in tasks:
+            waiting.append((task, pool.submit(function, task)))
+            if len(waiting) >= workers * TASKS_PER_WORKER:
+                done, future = waiting.popleft()
+                yield done, future.result()
+        while waiting:
+            done, future = waiting.popleft()
+            yield done, future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -1,0 +1,55 @@
+"""What a training run is told, and where it stands."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import learning_param
+
+
+class TrainError(Exception):
+    """A run that cannot start or go on; one line that says what to do."""
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Everything a run is told."""
+
+    board_size: int = 9
+    filters: int | None = None  # None: as the model that the run begins from, or the lecture's size
+    blocks: int | None = None
+    seed: int = 0
+    batch_size: int = learning_param.BATCH_SIZE
+    learning_rate: float = learning_param.SL_LEARNING_RATE
+    schedule: str = "lecture"  # or "cosine" or "constant"
+    value_weight: float = learning_param.SL_VALUE_WEIGHT
+    value_blend: float = 0.0
+    test_share: float = 0.2
+    ema: float = 0.0  # decay per step of the averaged weights; 0: no averaging
+    epochs: int | None = learning_param.EPOCHS  # None: until the minutes are over
+    minutes: float | None = None  # wall-clock budget of the whole run, resumed parts together
+    use_gpu: bool = True
+    window_size: int = 300000  # newest games of self-play to learn from
+    restart: bool = False
+    tensorboard: str = ""  # folder for events; empty: none
+    start: str = ""  # model file that a new run begins from; empty: random weights
+    data_dir: Path = Path("data")
+    output: Path = Path("model/sl-model.bin")
+
+    def identity(self) -> dict[str, Any]:
+        """Return the settings that a resumed run must share; how long it lasts and where it runs may change."""
+        free = {"epochs", "minutes", "use_gpu", "window_size", "restart", "tensorboard", "data_dir", "output"}
+        return {name: value for name, value in asdict(self).items() if name not in free}
+
+
+@dataclass
+class Progress:
+    """Where a run stands."""
+
+    generation: int = 0  # of self-play, of the newest games learnt from; 0 in supervised learning
+    epoch: int = 0  # from 0, of the generation
+    batch: int = 0  # batches of this epoch that are done
+    step: int = 0  # steps of the whole run that are done
+    seconds: float = 0.0  # spent by earlier parts of the run
+    best_loss: float = float("inf")
+    finished: bool = False

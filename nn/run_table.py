@@ -1,0 +1,125 @@
+"""The table of a run: a CSV with one row for each stretch of training, its picture, and TensorBoard on request."""
+
+import csv
+import io
+import warnings
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from common.print_console import print_err
+from nn.utility import write_atomically
+
+Curves = tuple[tuple[str, str], ...]  # column and its name in the legend
+
+
+def _both(name: str) -> Curves:
+    """Return the curves of training and of testing."""
+    return (f"train_{name}", "train"), (f"test_{name}", "test")
+
+
+class Layout(NamedTuple):
+    """What is in a table: the column that numbers its rows, and the panels of its picture."""
+
+    key: str
+    panels: tuple[tuple[str, Curves], ...]  # title and curves
+
+
+SUPERVISED_LAYOUT = Layout("step", (
+    ("policy loss", _both("policy_loss")), ("value loss", _both("value_loss")),
+    ("policy top-1", _both("policy_top1")), ("value top-1", _both("value_top1")),
+))
+REINFORCEMENT_LAYOUT = Layout("generation", (
+    ("policy loss", _both("policy_loss")), ("value loss", _both("value_loss")),
+    ("policy top-1", _both("policy_top1")), ("game length (moves)", (("game_length", "new games"),)),
+    ("black win rate", (("black_win_rate", "new games"),)), ("Elo", (("elo", "matches"),)),
+))
+
+
+class RunTable:
+    """Rows by number; several programs may each keep their own columns up to date."""
+
+    def __init__(self, path: Path, layout: Layout, tensorboard: str = "") -> None:
+        """Read what is there; `tensorboard` is a folder for its events, "" for none (raises ImportError without it)."""
+        self.path = path
+        self.layout = layout
+        self.rows: dict[int, dict[str, str]] = _read_rows(path, layout.key)
+        self._board = _open_tensorboard(tensorboard) if tensorboard else None
+
+    def keep_until(self, number: int) -> None:
+        """Forget the rows beyond a number: a run that goes on from there makes them anew."""
+        self.rows = {own: row for own, row in self.rows.items() if own <= number}
+
+    def update(self, number: int, columns: Mapping[str, str]) -> None:
+        """Put numbers (as text) into a row, whose other columns stay."""
+        row = self.rows.setdefault(number, {self.layout.key: str(number)})
+        row.update(columns)
+        if self._board is not None:
+            for name, text in columns.items():
+                if text and name != self.layout.key:
+                    self._board.add_scalar(name, float(text), number)
+            self._board.flush()
+
+    def write(self) -> None:
+        """Write the CSV, replacing the file as a whole; raises OSError."""
+        rows = [self.rows[number] for number in sorted(self.rows)]
+        # Rows come from different hands, the longest one has the columns in their order.
+        names = dict.fromkeys(name for row in sorted(rows, key=len, reverse=True) for name in row)
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(names), restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        write_atomically(self.path, text.getvalue().encode())
+
+    def draw(self) -> None:
+        """Write the picture beside the CSV, if matplotlib is there; says so in one line if it is not."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                from matplotlib.backends.backend_agg import FigureCanvasAgg
+                from matplotlib.figure import Figure
+        except ImportError:
+            print_err("No matplotlib: the curves are not drawn (pip install matplotlib).")
+            return
+        columns = 2 if len(self.layout.panels) <= 4 else 3
+        figure = Figure(figsize=(5 * columns, 7), layout="constrained")
+        FigureCanvasAgg(figure)
+        for place, (title, curves) in enumerate(self.layout.panels, start=1):
+            axes = figure.add_subplot(2, columns, place, title=title, xlabel=self.layout.key)
+            for name, label in curves:
+                points = sorted(self._points(name))
+                axes.plot([x for x, _ in points], [y for _, y in points], label=label,
+                          marker="" if label == "train" else "o")
+                low, high = sorted(self._points(f"{name}_low")), sorted(self._points(f"{name}_high"))
+                if low and len(low) == len(high):
+                    axes.fill_between([x for x, _ in low], [y for _, y in low], [y for _, y in high], alpha=0.2)
+            axes.locator_params(axis="x", integer=True)
+            axes.grid(alpha=0.3)
+            axes.legend()
+        image = io.BytesIO()
+        figure.savefig(image, format="png", dpi=100)
+        write_atomically(self.path.with_suffix(".png"), image.getvalue())
+
+    def _points(self, name: str) -> Iterable[tuple[int, float]]:
+        """Yield number and value of every row that has the column."""
+        for number, row in self.rows.items():
+            if row.get(name):
+                yield number, float(row[name])
+
+
+def _read_rows(path: Path, key: str) -> dict[int, dict[str, str]]:
+    """Return the rows of a CSV by their number; what is no row of this table is left out."""
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if None not in row and (row.get(key) or "").isdecimal()]
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return {}
+    return {int(row[key]): {name: text for name, text in row.items() if text is not None} for row in rows}
+
+
+def _open_tensorboard(folder: str) -> Any:
+    """Return a writer of TensorBoard's events; raises ImportError where the package is missing."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from torch.utils.tensorboard import SummaryWriter
+    return SummaryWriter(folder)

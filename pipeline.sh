@@ -1,0 +1,235 @@
+#!/usr/bin/env bash
+# The reinforcement-learning loop: self-play -> archive/ -> training -> model/ -> self-play.
+#
+#   ./pipeline.sh                           from a network that knows nothing
+#   ./pipeline.sh --start model/model.bin   from a supervised model
+#   ./pipeline.sh --gate                    only a network that beats the playing one plays on (AlphaGo Zero's rule;
+#                                           without it the newest one plays: AlphaZero's)
+#
+# Stop it at any time, the same command goes on. It keeps nothing in mind: what is done is read from files.
+#
+#   archive/<g>/<n>.sgf         games of generation g; complete when there are GAMES of them
+#   model/generations/<g>.bin   the network that has learnt from them; 0.bin is the one of --start
+#   model/generations/player    number of the generation that plays: the newest, with --gate the best
+#   model/rl-model.bin          that network
+#   model/rl-state.ckpt         everything training needs to go on (model/rl-candidate.bin: what it made last)
+#   model/matches/<g>-<h>/      matches between generations, or of one against GNU Go
+#   model/rl-metrics.csv, .png  losses, game length, black win rate, Elo
+set -euo pipefail
+
+# Settings. Each may also be given from outside: GAMES=500 VISITS=32 ./pipeline.sh
+GENERATIONS=${GENERATIONS:-100}          # stop after so many
+SIZE=${SIZE:-9}
+KOMI=${KOMI:-7.0}
+SEED=${SEED:-0}
+USE_GPU=${USE_GPU:-true}
+GPUS=${GPUS:-1}                          # processes of training, one GPU each
+
+GAMES=${GAMES:-10000}                    # self-play: games a generation
+VISITS=${VISITS:-16}
+PROCESSES=${PROCESSES:-4}
+SELF_PLAY_OPTIONS=${SELF_PLAY_OPTIONS:-} # more options of selfplay_main.py
+FINAL_STATUS=${FINAL_STATUS:-true}       # let GNU Go, if it is installed, correct the results of the games
+
+WINDOW=${WINDOW:-300000}                 # training: newest games to learn from
+TRAIN_OPTIONS=${TRAIN_OPTIONS:-}         # more options of train.py, such as --filters 32 --value-blend 0.5
+
+EVALUATE_EVERY=${EVALUATE_EVERY:-5}      # matches: every so many generations, 0 for never
+MATCH_GAMES=${MATCH_GAMES:-100}
+MATCH_PARALLEL=${MATCH_PARALLEL:-2}
+GATE_PERCENT=${GATE_PERCENT:-55}         # score that a new network needs with --gate
+ENGINE_OPTIONS=${ENGINE_OPTIONS:---strict-visits 100 --cgos-mode true}
+GNUGO=${GNUGO---mode gtp --level 10 --chinese-rules --positional-superko --capture-all-dead} # empty: no GNU Go
+
+ARCHIVE=${ARCHIVE:-archive}
+DATA=${DATA:-data}
+MODEL=${MODEL:-model}
+
+say() { printf 'pipeline.sh: %s\n' "$*" >&2; }
+die() { say "$*"; exit 2; }
+
+gate=false
+start=""
+while [ $# -gt 0 ]; do
+    case $1 in
+        --gate) gate=true ;;
+        --start) [ $# -ge 2 ] || die "--start needs a model file"; start=$(realpath -- "$2" 2>/dev/null || echo "$2"); shift ;;
+        -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; exit 0 ;;
+        *) die "unknown option $1 (see --help)" ;;
+    esac
+    shift
+done
+[ -z "$start" ] || [ -f "$start" ] || die "--start $start: there is no such file"
+cd "$(dirname "${BASH_SOURCE[0]}")"
+for name in GENERATIONS SIZE SEED GPUS GAMES VISITS PROCESSES WINDOW EVALUATE_EVERY MATCH_GAMES MATCH_PARALLEL GATE_PERCENT; do
+    [[ ${!name} =~ ^(0|[1-9][0-9]{0,8})$ ]] || die "$name=${!name} is not a whole number"
+done
+
+for name in USE_GPU FINAL_STATUS; do
+    [[ ${!name} =~ ^(true|false)$ ]] || die "$name=${!name} is neither true nor false"
+done
+
+python=${PYTHON:-$([ -x .venv/bin/python ] && echo .venv/bin/python || echo python3)}
+generations=$MODEL/generations
+matches=$MODEL/matches
+mkdir -p "$ARCHIVE" "$DATA" "$generations" "$matches"
+
+# Two loops on the same files would spoil each other's work. The lock ends with the last process that holds it, and is
+# handed down, so that the remains of a killed loop are noticed, too.
+exec 9>"$MODEL/rl-lock"
+if command -v flock >/dev/null; then
+    flock -n 9 || die "another pipeline.sh, or a program that one left behind, is at work in $MODEL: let it end first"
+fi
+
+# A program runs in the background and in a process group of its own, so that a signal reaches this script at once and
+# the program exactly once.
+set -m
+stop() {
+    trap '' INT TERM HUP
+    local child
+    for child in $(jobs -p); do
+        kill -TERM "$child" 2>/dev/null || true
+        wait "$child" || true
+    done
+    say "stopped: the same command goes on"
+    exit "$1"
+}
+trap 'stop 130' INT
+trap 'stop 143' TERM
+trap 'stop 129' HUP
+run() {
+    local status=0
+    "$@" &
+    wait $! || status=$?
+    [ "$status" -eq 0 ] || { say "failed with status $status: $*"; exit "$status"; }
+}
+
+newest() { # newest FOLDER SUFFIX: the highest number among the names, 0 for none
+    local path name best=0
+    for path in "$1"/*"$2"; do
+        name=$(basename "$path" "$2")
+        if [[ $name =~ ^[1-9][0-9]{0,8}$ ]] && [ "$name" -gt "$best" ]; then best=$name; fi
+    done
+    echo "$best"
+}
+
+count_games() { # count_games GENERATION
+    [ ! -d "$ARCHIVE/$1" ] || find "$ARCHIVE/$1" -maxdepth 1 -name '[1-9]*.sgf' | wc -l
+}
+
+put() { # put FILE FILE: copy so that the new file is there as a whole or not at all
+    cmp -s "$1" "$2" && return
+    cp "$1" "$2.part"
+    sync "$2.part" 2>/dev/null || sync
+    mv -f "$2.part" "$2"
+}
+
+network() { # network GENERATION: its model file, "none" for the random weights of a start from nothing
+    if [ -f "$generations/$1.bin" ]; then echo "$generations/$1.bin"; else echo none; fi
+}
+
+engine() { # engine GENERATION: its command line, as tools/match.py takes it
+    printf 'main.py --model %q --size %s --use-gpu %s %s' "$(network "$1")" "$SIZE" "$USE_GPU" "$ENGINE_OPTIONS"
+}
+
+play_match() { # play_match FOLDER FIRST SECOND NAME NAME
+    local played=0
+    [ ! -f "$1/games.jsonl" ] || played=$(wc -l <"$1/games.jsonl")
+    [ "$played" -lt "$MATCH_GAMES" ] || return 0
+    say "match $4 - $5"
+    run "$python" tools/match.py --dir "$1" --first "$2" --second "$3" --names "$4" "$5" --games "$MATCH_GAMES" \
+        --size "$SIZE" --komi "$KOMI" --parallel "$MATCH_PARALLEL"
+}
+
+between() { # between NEW OLD: match of two generations
+    play_match "$matches/$1-$2" "$(engine "$1")" "$(engine "$2")" "generation-$1" "generation-$2"
+}
+
+beats() { # beats NEW OLD: whether the new network scored enough in their match
+    local file=$matches/$1-$2/games.jsonl
+    local wins draws games
+    wins=$(grep -c '"winner": "first"' "$file" || true)
+    draws=$(grep -c '"winner": "draw"' "$file" || true)
+    games=$(wc -l <"$file")
+    [ $((200 * wins + 100 * draws)) -ge $((2 * GATE_PERCENT * games)) ]
+}
+
+choose_player() { # choose_player NEWEST: decide who plays, unless that is decided
+    local old=0
+    [ ! -f "$generations/player" ] || old=$(cat "$generations/player")
+    player=$old
+    if [ "$1" -gt "$old" ]; then
+        player=$1
+        if $gate; then
+            between "$1" "$old"
+            if beats "$1" "$old"; then
+                say "generation $1 plays from now on"
+            else
+                say "generation $1 is not better than generation $old, which plays on"
+                player=$old
+            fi
+        fi
+    fi
+    echo "$player" >"$generations/player.part"
+    mv -f "$generations/player.part" "$generations/player"
+    [ "$(network "$player")" = none ] || put "$(network "$player")" "$MODEL/rl-model.bin"
+}
+
+evaluate() { # evaluate GENERATION: its matches, and the Elo of everybody
+    [ "$1" -gt 0 ] && [ "$EVALUATE_EVERY" -gt 0 ] && [ $(($1 % EVALUATE_EVERY)) -eq 0 ] || return 0
+    local earlier=$(($1 - EVALUATE_EVERY))
+    while [ "$earlier" -gt 0 ] && [ ! -f "$generations/$earlier.bin" ]; do earlier=$((earlier - 1)); done
+    between "$1" "$earlier"
+    if [ -n "$GNUGO" ] && PATH=$PATH:/usr/games command -v gnugo >/dev/null; then
+        play_match "$matches/$1-gnugo" "$(engine "$1")" "gnugo $GNUGO" "generation-$1" gnugo
+    fi
+    run "$python" tools/elo_curve.py --matches "$matches" --metrics "$MODEL/rl-metrics.csv"
+}
+
+self_play_until_complete() { # self_play_until_complete GENERATION: sets `next` to it, or to a newer one
+    local have
+    have=$(count_games "$1")
+    [ "${have:-0}" -lt "$GAMES" ] || return 0
+    say "generation $1: self-play of generation $player, ${have:-0} of $GAMES games are there"
+    # shellcheck disable=SC2086 # options are words
+    run "$python" selfplay_main.py --save-dir "$ARCHIVE" --num-data "$GAMES" --process "$PROCESSES" --size "$SIZE" \
+        --komi "$KOMI" --visits "$VISITS" --use-gpu "$USE_GPU" --model "$(network "$player")" \
+        --seed $((SEED + $1)) $SELF_PLAY_OPTIONS
+    # Where the settings have changed, self-play leaves the folder as it is and fills another one.
+    next=$(newest "$ARCHIVE" "")
+    have=$(count_games "$next")
+    [ "${have:-0}" -ge "$GAMES" ] || die "self-play ended with ${have:-0} of $GAMES games in $ARCHIVE/$next"
+}
+
+learn() { # learn GENERATION: from the newest games
+    local launcher=("$python")
+    [ "$GPUS" -le 1 ] || launcher=("$python" -m torch.distributed.run --standalone --nproc-per-node "$GPUS")
+    if $FINAL_STATUS && PATH=$PATH:/usr/games command -v gnugo >/dev/null; then
+        run "$python" get_final_status.py --kifu-dir "$ARCHIVE"
+    fi
+    say "generation $1: training"
+    local options=()
+    [ "$(network 0)" = none ] || options=(--start "$(network 0)")
+    # shellcheck disable=SC2086 # options are words
+    run "${launcher[@]}" train.py --rl true --kifu-dir "$ARCHIVE" --size "$SIZE" --window-size "$WINDOW" \
+        --use-gpu "$USE_GPU" --data-dir "$DATA" --output "$MODEL/rl-candidate.bin" ${options[@]+"${options[@]}"} $TRAIN_OPTIONS
+    put "$MODEL/rl-candidate.bin" "$generations/$1.bin"
+}
+
+trained=$(newest "$generations" .bin)
+if [ -n "$start" ] && ! cmp -s "$start" "$generations/0.bin"; then
+    [ "$trained" -eq 0 ] && [ ! -f "$generations/0.bin" ] \
+        || die "the run in $MODEL began from another network: leave out --start, or give another MODEL folder"
+    put "$start" "$generations/0.bin"
+fi
+while true; do
+    choose_player "$trained"
+    evaluate "$trained"
+    [ "$trained" -lt "$GENERATIONS" ] || break
+    next=$(newest "$ARCHIVE" "")
+    [ "$next" -gt "$trained" ] || next=$((trained + 1))
+    self_play_until_complete "$next"
+    learn "$next"
+    trained=$next
+done
+say "generation $trained is complete, generation $player plays ($(network "$player")); see $MODEL/rl-metrics.csv and .png"

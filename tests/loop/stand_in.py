@@ -1,0 +1,95 @@
+"""Stands in for the Python that pipeline.sh starts: quick programs with the files of the real ones, and a weak heart.
+
+Called as `stand_in PROGRAM OPTIONS`. A network is the text of the generations it has learnt from. With DEATHS=p every
+step kills this program and the loop above it with probability p, as a power cut would.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+
+def may_die() -> None:
+    """Die, maybe, and never alone."""
+    if random.random() < float(os.environ.get("DEATHS", "0")):
+        os.kill(os.getppid(), signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(float(os.environ.get("STEP_SECONDS", "0")))
+
+
+def put(path: Path, text: str) -> None:
+    """Write a file as a whole, with a chance to die before and after."""
+    may_die()
+    path.with_name(path.name + ".tmp").write_text(text)
+    os.replace(path.with_name(path.name + ".tmp"), path)
+    may_die()
+
+
+def folders(archive: Path) -> list[int]:
+    """Return the numbers of the generations."""
+    return sorted(int(path.name) for path in archive.iterdir())
+
+
+def play_games(options: dict[str, str]) -> None:
+    """Fill the newest folder that is not complete, or a new one; a game names the network that played it."""
+    archive, games = Path(options["--save-dir"]), int(options["--num-data"])
+    network = "nothing" if options["--model"] == "none" else Path(options["--model"]).read_text()
+    newest = max(folders(archive), default=0)
+    if newest == 0 or "OTHER_SETTINGS" in os.environ or len(list((archive / str(newest)).glob("*.sgf"))) >= games:
+        newest += 1
+        (archive / str(newest)).mkdir()
+    for number in range(1, games + 1):
+        path = archive / str(newest) / f"{number}.sgf"
+        if not path.exists():
+            put(path, network)
+
+
+def learn(options: dict[str, str]) -> None:
+    """Learn from the newest generation, unless that is done already."""
+    newest = max(folders(Path(options["--kifu-dir"])))
+    candidate = Path(options["--output"])
+    state = candidate.with_name("rl-state.ckpt")
+    if state.exists():
+        known = state.read_text()
+    else:
+        known = Path(options["--start"]).read_text() if "--start" in options else "nothing"
+    if known.split()[-1] != str(newest):
+        known = f"{known} {newest}"
+    put(candidate, known)
+    put(state, known)
+
+
+def play_match(options: dict[str, str]) -> None:
+    """Play the games that are missing; generation 2 loses all, other new ones win."""
+    folder = Path(options["--dir"])
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "games.jsonl"
+    done = len(file.read_text().splitlines()) if file.exists() else 0
+    winner = "second" if folder.name.startswith("2-") else "first"
+    for _ in range(done, int(options["--games"])):
+        may_die()
+        with file.open("a") as stream:
+            stream.write(json.dumps({"winner": winner}) + "\n")
+
+
+PROGRAMS = {"selfplay_main.py": play_games, "train.py": learn, "match.py": play_match, "elo_curve.py": lambda _: None}
+
+
+def main() -> None:
+    """Play the part of the program named first."""
+    random.seed(os.getpid() + time.time_ns())
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(143))
+    words = sys.argv[2:]
+    # --names takes two words, all others one; nobody here asks for names.
+    if "--names" in words:
+        at = words.index("--names")
+        del words[at:at + 3]
+    PROGRAMS[Path(sys.argv[1]).name](dict(zip(words[::2], words[1::2], strict=True)))
+
+
+if __name__ == "__main__":
+    main()

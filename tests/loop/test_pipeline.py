@@ -1,0 +1,177 @@
+"""pipeline.sh with programs that only pretend: whatever kills it, no generation is lost or made twice."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+GENERATIONS, GAMES = 4, 5
+
+pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="pipeline.sh needs bash")
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """The settings of a short loop in a folder of its own, with the stand-in for Python."""
+    program = tmp_path / "stand_in"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{Path(__file__).with_name("stand_in.py")}" "$@"\n')
+    program.chmod(0o755)
+    folders = {name: str(tmp_path / name.lower()) for name in ("ARCHIVE", "DATA", "MODEL")}
+    return {**os.environ, **folders, "PYTHON": str(program), "GENERATIONS": str(GENERATIONS), "GAMES": str(GAMES),
+            "MATCH_GAMES": "2", "EVALUATE_EVERY": "2", "GNUGO": "", "FINAL_STATUS": "false"}
+
+
+def start(root: Path, environment: dict[str, str], *options: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen([str(root / "pipeline.sh"), *options], env=environment, text=True, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+
+
+def finish(root: Path, environment: dict[str, str], *options: str) -> tuple[int, str]:
+    process = start(root, environment, *options)
+    output, _ = process.communicate(timeout=120)
+    return process.returncode, output
+
+
+def lineage(generation: int) -> str:
+    return " ".join(["nothing", *map(str, range(1, generation + 1))])
+
+
+def assert_complete(environment: dict[str, str], players: list[int], first: str = "nothing") -> None:
+    """Check every file of the run: generation g + 1 was played by the network of generation players[g]."""
+    archive, model = Path(environment["ARCHIVE"]), Path(environment["MODEL"])
+    known = [lineage(number).replace("nothing", first) for number in range(GENERATIONS + 1)]
+    assert sorted(path.name for path in archive.iterdir()) == [str(number) for number in range(1, GENERATIONS + 1)]
+    for number in range(1, GENERATIONS + 1):
+        games = {path.name: path.read_text() for path in (archive / str(number)).iterdir()}
+        assert games == {f"{game}.sgf": known[players[number - 1]] for game in range(1, GAMES + 1)}
+        assert (model / "generations" / f"{number}.bin").read_text() == known[number]
+    assert (model / "rl-state.ckpt").read_text() == known[-1]
+    assert (model / "rl-model.bin").read_text() == known[players[-1]]
+    assert (model / "generations" / "player").read_text() == f"{players[-1]}\n"
+    for played in model.glob("matches/*/games.jsonl"):
+        assert len(played.read_text().splitlines()) == 2
+
+
+def test_the_newest_network_plays(root: Path, environment: dict[str, str]) -> None:
+    status, output = finish(root, environment)
+    assert status == 0, output
+    assert_complete(environment, [0, 1, 2, 3, 4])
+    matches = sorted(path.name for path in (Path(environment["MODEL"]) / "matches").iterdir())
+    assert matches == ["2-0", "4-2"]
+    status, again = finish(root, environment)
+    assert status == 0 and "self-play of" not in again and "training" not in again and "match" not in again
+
+
+def test_the_gate_lets_only_better_networks_play(root: Path, environment: dict[str, str]) -> None:
+    status, output = finish(root, environment, "--gate")
+    assert status == 0, output
+    assert "generation 2 is not better than generation 1" in output
+    assert_complete(environment, [0, 1, 1, 3, 4])
+
+
+@pytest.mark.parametrize("gate", [False, True])
+def test_sudden_deaths_lose_and_double_nothing(root: Path, environment: dict[str, str], gate: bool) -> None:
+    options = ["--gate"] if gate else []
+    environment["DEATHS"] = "0.12"
+    runs: list[int] = []
+    while not runs or runs[-1] != 0:
+        status, output = finish(root, environment, *options)
+        assert status in (0, -signal.SIGKILL), output
+        runs.append(status)
+        assert len(runs) < 100
+    assert len(runs) > 2
+    assert_complete(environment, [0, 1, 1, 3, 4] if gate else [0, 1, 2, 3, 4])
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_loop_and_its_program(
+    root: Path, environment: dict[str, str], number: signal.Signals, status: int
+) -> None:
+    process = start(root, {**environment, "STEP_SECONDS": "0.3"})
+    deadline = time.monotonic() + 30
+    while not list(Path(environment["ARCHIVE"]).glob("*/*.sgf")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == status and "the same command goes on" in output
+    # Nothing holds the lock any more: the program has ended, too.
+    again, output = finish(root, environment)
+    assert again == 0, output
+    assert_complete(environment, [0, 1, 2, 3, 4])
+
+
+def test_a_second_loop_and_what_a_killed_one_leaves_behind_are_noticed(
+    root: Path, environment: dict[str, str]
+) -> None:
+    if shutil.which("flock") is None:
+        pytest.skip("flock is not installed")
+    process = start(root, {**environment, "STEP_SECONDS": "0.3"})
+    deadline = time.monotonic() + 30
+    while not list(Path(environment["ARCHIVE"]).glob("*/*.sgf")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert finish(root, environment)[0] == 2
+    process.kill()
+    status, output = finish(root, environment)
+    assert status == 2 and "let it end first" in output
+    while status == 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+        status, output = finish(root, environment)
+    assert status == 0, output
+    assert_complete(environment, [0, 1, 2, 3, 4])
+
+
+def test_it_starts_from_a_model_and_from_no_other_one_later(
+    root: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    model, other = tmp_path / "a model.bin", tmp_path / "other.bin"
+    model.write_text("lessons")
+    other.write_text("other lessons")
+    assert finish(root, {**environment, "GENERATIONS": "1"}, "--start", str(model))[0] == 0
+    status, output = finish(root, environment, "--start", str(other))
+    assert status == 2 and "began from another network" in output
+    status, output = finish(root, environment, "--start", str(model))
+    assert status == 0, output
+    assert_complete(environment, [0, 1, 2, 3, 4], "lessons")
+
+
+def test_a_folder_that_other_settings_left_behind_is_passed_over(root: Path, environment: dict[str, str]) -> None:
+    archive, model = Path(environment["ARCHIVE"]), Path(environment["MODEL"])
+    (archive / "1").mkdir(parents=True)
+    (archive / "1" / "1.sgf").write_text("of other settings")
+    status, output = finish(root, {**environment, "OTHER_SETTINGS": "", "GENERATIONS": "3"})
+    assert status == 0, output
+    assert sorted(path.name for path in archive.iterdir()) == ["1", "2", "3"]
+    assert sorted(path.name for path in model.glob("generations/*.bin")) == ["2.bin", "3.bin"]
+    assert [path.name for path in model.glob("matches/*")] == ["2-0"]
+    assert len(list((archive / "1").iterdir())) == 1 and len(list((archive / "2").iterdir())) == GAMES
+
+
+@pytest.mark.parametrize(("options", "settings", "text"), [
+    (["--gates"], {}, "unknown option --gates"), (["--start"], {}, "needs a model"),
+    (["--start", "/nowhere"], {}, "no such file"), ([], {"GAMES": "many"}, "GAMES=many is not a whole number"),
+    ([], {"USE_GPU": "yes"}, "USE_GPU=yes is neither"),
+])
+def test_bad_options_are_one_line(
+    root: Path, environment: dict[str, str], options: list[str], settings: dict[str, str], text: str
+) -> None:
+    status, output = finish(root, {**environment, **settings}, *options)
+    assert status == 2 and text in output and len(output.splitlines()) == 1
+    assert not Path(environment["ARCHIVE"]).exists()
+
+
+def test_a_program_that_fails_ends_the_loop(root: Path, environment: dict[str, str]) -> None:
+    status, output = finish(root, {**environment, "PYTHON": "false"})
+    assert status == 1 and "failed with status 1: false selfplay_main.py" in output
+
+
+def test_help(root: Path, environment: dict[str, str]) -> None:
+    status, output = finish(root, environment, "--help")
+    assert status == 0 and "--gate" in output and "archive/<g>/<n>.sgf" in output

@@ -1,0 +1,41 @@
+"""One of the processes that torchrun starts for test_ranks: the gradients of one step, as a file."""
+
+import sys
+from pathlib import Path
+
+import torch
+
+from nn.dataset import load_samples
+from nn.learn import SUPERVISED, TrainConfig, Trainer
+from nn.ranks import Ranks
+
+SAMPLES = 11  # an odd number, so that the shares differ
+
+
+def make_trainer(data_dir: Path, ranks: Ranks | None = None) -> Trainer:
+    """Return a trainer with seeded weights."""
+    config = TrainConfig(board_size=5, filters=4, blocks=1, batch_size=SAMPLES, use_gpu=False, data_dir=data_dir,
+                         value_weight=1.0, output=data_dir / "sl-model.bin")
+    return Trainer(config, SUPERVISED, ranks)
+
+
+def main(data_dir: Path, output: Path) -> None:
+    """Take one step with frozen and one with live batch normalization, from the same weights."""
+    torch.set_num_threads(1)
+    samples = load_samples(data_dir / "sl_data_0.npz", 5).take(slice(0, SAMPLES))
+    symmetries = torch.arange(SAMPLES).numpy() % 8
+    found: dict[object, object] = {}
+    with Ranks(False) as ranks:
+        for mode in (False, True):
+            trainer = make_trainer(data_dir, ranks)
+            trainer.network.train(mode)
+            trainer._step(samples, symmetries)
+            found[mode] = {name: weight.grad for name, weight in trainer.network.named_parameters()}
+            found[f"sums {mode}"] = ranks.total(trainer.sums.sums)
+        assert ranks.maximum(float(ranks.rank), -1.0, float("nan")) == [1.0, -1.0, float("inf")]
+        if ranks.is_first:
+            torch.save(found, output)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

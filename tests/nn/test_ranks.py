@@ -1,0 +1,80 @@
+"""Training on two processes (gloo, CPU) is the training of one."""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from nn.dataset import load_samples
+from nn.ranks import Ranks
+from nn.run_config import TrainError
+from tests.nn.rank_worker import SAMPLES, make_trainer
+from tests.nn.samples import write_data
+from tests.nn.selfplay_games import SIZE, write_games
+from tests.nn.test_learn import read_table
+
+pytestmark = pytest.mark.slow
+
+
+def run_two(root: Path, *command: str) -> str:
+    """Run a script on two processes; returns what it prints."""
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(root)}
+    result = subprocess.run([*launcher, *command], cwd=root, env=environment, capture_output=True, text=True,
+                            timeout=400)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def test_gradients_equal_those_of_one_process(root: Path, tmp_path: Path) -> None:
+    folder = write_data(tmp_path, [40])
+    run_two(root, "tests/nn/rank_worker.py", str(folder), str(tmp_path / "gradients"))
+    found = torch.load(tmp_path / "gradients", weights_only=True)
+    samples = load_samples(folder / "sl_data_0.npz", 5).take(slice(0, SAMPLES))
+    symmetries = torch.arange(SAMPLES).numpy() % 8
+    # Live batch normalization sees one share at a time, frozen the whole batch.
+    for mode, parts in ((False, [slice(0, SAMPLES)]), (True, [slice(0, 5), slice(5, SAMPLES)])):
+        trainer = make_trainer(folder)
+        trainer.network.train(mode)
+        for part in parts:
+            loss = trainer._losses(trainer.network, samples.take(part), symmetries[part], trainer.sums)
+            (loss * len(symmetries[part]) / SAMPLES).backward()
+        for name, weight in trainer.network.named_parameters():
+            torch.testing.assert_close(found[mode][name], weight.grad, rtol=1e-4, atol=1e-6, msg=f"{name}, {mode}")
+        torch.testing.assert_close(found[f"sums {mode}"], trainer.sums.sums)
+
+
+def test_a_run_on_two_processes_writes_one_of_everything(root: Path, tmp_path: Path) -> None:
+    write_games(tmp_path / "archive" / "1", range(1, 10))
+    output = run_two(
+        root, "train.py", "--rl", "true", "--kifu-dir", str(tmp_path / "archive"), "--size", str(SIZE), "--use-gpu",
+        "false", "--data-dir", str(tmp_path / "data"), "--output", str(tmp_path / "rl-model.bin"), "--filters", "4",
+        "--blocks", "1", "--batch-size", "16", "--test-share", "0.3", "--ema", "0.9", "--workers", "1")
+    assert output.count("Training on") == 1 and "2 processes" in output and output.count("Finished") == 1
+    state = torch.load(tmp_path / "rl-state.ckpt", weights_only=True)
+    assert state["progress"]["finished"] and state["progress"]["generation"] == 1
+    assert len(read_table(tmp_path / "rl-metrics.csv")) == 1
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix != ".png") == [
+        "archive", "data", "rl-metrics.csv", "rl-model.bin", "rl-state.ckpt"]
+
+
+def test_fewer_gpus_than_processes_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with pytest.raises(TrainError, match="2 processes on 1 GPUs.*--use-gpu false"):
+        Ranks(True, {"RANK": "0", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2"})
+
+
+@pytest.mark.parametrize(("count", "size"), [(11, 2), (8, 3), (2, 4), (1, 1), (256, 7)])
+def test_shares_cover_a_batch_and_their_weights_its_mean(count: int, size: int) -> None:
+    values = torch.rand(count, dtype=torch.float64)
+    ranks = [Ranks(False, {"RANK": str(rank), "WORLD_SIZE": "1"}) for rank in range(size)]
+    means = []
+    for rank in ranks:
+        rank.size = size
+        part, weight = rank.share_of(count)
+        means.append(values[part].mean() * weight)
+    torch.testing.assert_close(torch.stack(means).mean(), values.mean())

@@ -1,0 +1,112 @@
+"""The window: exactly the newest games, a few positions of each, the same for the same seed."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import learning_param
+from nn.data_generator import generate_reinforcement_learning_data
+from nn.dataset import DataError, load_samples
+from nn.window import Window, is_held_out
+from tests.nn.samples import make_arrays
+from tests.nn.selfplay_games import SIZE, write_games
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Data of three folders of ten games, one of them unusable."""
+    root = tmp_path_factory.mktemp("window")
+    for number in (1, 2, 10):
+        write_games(root / "archive" / str(number), range(1, 11))
+    (root / "archive" / "2" / "9.sgf").write_text("(;SZ[9];B[aa])")
+    generate_reinforcement_learning_data(root, root / "archive", SIZE, 1000, 1)
+    return root / "data"
+
+
+def make_window(folder: Path, size: int = 1000, share: float = 0.0, seed: int = 0, batch_size: int = 16) -> Window:
+    return Window(folder, SIZE, batch_size, seed, size, share)
+
+
+def games(window: Window, kind: str) -> list[tuple[int, int]]:
+    """Return folder and number of the chosen games."""
+    return [(file.number, int(number)) for file in window.files for number in file.table.number[getattr(file, kind)]]
+
+
+def keys(window: Window, epoch: int = 0) -> list[bytes]:
+    """Return what tells the training samples of an epoch apart, in their order."""
+    return [policy.tobytes() for samples, _ in window.training_batches(epoch) for policy in samples.policy]
+
+
+@pytest.mark.parametrize(("size", "expected"), [
+    (1, [(10, 10)]), (10, [(10, n) for n in range(1, 11)]), (12, [(2, 8), (2, 10), *((10, n) for n in range(1, 11))]),
+    (20, [(1, 10), *((2, n) for n in range(1, 11) if n != 9), *((10, n) for n in range(1, 11))]),
+])
+def test_exactly_the_newest_usable_games(folder: Path, size: int, expected: list[tuple[int, int]]) -> None:
+    window = make_window(folder, size)
+    assert games(window, "train") == expected and games(window, "test") == []
+    assert window.generation == 10 and window.columns()["games"] == str(size)
+
+
+def test_positions_are_drawn_without_repetition(folder: Path) -> None:
+    window = make_window(folder, batch_size=1)
+    drawn = keys(window)
+    owner: dict[bytes, tuple[int, int]] = {}
+    for file in window.files:
+        policy, row = load_samples(file.path, SIZE).policy, 0
+        for number, count in zip(file.table.number, file.table.samples, strict=True):
+            owner |= {policy[n].tobytes(): (file.number, int(number)) for n in range(row, row + count)}
+            row += count
+    counts = {(file.number, int(number)): int(count) for file in window.files
+              for number, count in zip(file.table.number, file.table.samples, strict=True) if count}
+    assert len(set(drawn)) == len(drawn) == window.train_count
+    found = [owner[key] for key in drawn]
+    assert {game: found.count(game) for game in counts} == {
+        game: min(count, learning_param.POSITIONS_PER_GAME) for game, count in counts.items()}
+    assert max(counts.values()) > learning_param.POSITIONS_PER_GAME > min(counts.values())
+    assert found != sorted(found)
+
+
+def test_draws_follow_from_seed_and_epoch(folder: Path) -> None:
+    orders = [keys(make_window(folder, seed=seed), epoch) for seed, epoch in ((0, 0), (0, 0), (0, 1), (1, 0))]
+    assert orders[0] == orders[1]
+    assert len({tuple(sorted(order)) for order in orders}) == 3
+
+
+@pytest.mark.parametrize("skip", [0, 1, 5, 100])
+def test_skipping_gives_the_rest_of_the_epoch(folder: Path, skip: int) -> None:
+    whole = list(make_window(folder).training_batches(2))
+    rest = list(make_window(folder).training_batches(2, skip))
+    assert len(whole) == make_window(folder).batches_per_epoch > 5
+    for (samples, symmetries), (other, others) in zip(whole[skip:], rest, strict=True):
+        np.testing.assert_array_equal(samples.planes, other.planes)
+        np.testing.assert_array_equal(symmetries, others)
+
+
+def test_held_out_games_stay_out_of_every_window(folder: Path) -> None:
+    for size in (5, 12, 29):
+        window = make_window(folder, size, share=0.3)
+        assert all(is_held_out(*game, 0.3) for game in games(window, "test"))
+        assert not any(is_held_out(*game, 0.3) for game in games(window, "train"))
+        assert len(games(window, "train")) + len(games(window, "test")) == size
+    tests = [samples for samples, _ in window.test_batches()]
+    assert sum(len(samples.value) for samples in tests) == window.test_count > 0
+    again = [samples for samples, _ in make_window(folder, 29, share=0.3).test_batches()]
+    for one, two in zip(tests, again, strict=True):
+        np.testing.assert_array_equal(one.policy, two.policy)
+    assert 0.25 < np.mean([is_held_out(1, number, 0.3) for number in range(10000)]) < 0.35
+
+
+def test_one_game_is_for_learning(folder: Path) -> None:
+    assert is_held_out(10, 10, 0.999)
+    window = make_window(folder, 1, share=0.999)
+    assert window.train_count > 0 and window.test_count == 0 and window.batches_per_epoch == 1
+
+
+def test_files_of_other_programs_and_sizes_are_named(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="rl_data_10.npz is no file of self-play games of board size 9"):
+        Window(folder, 9, 16, 0, 100, 0.0)
+    np.savez(tmp_path / "rl_data_0.npz", **make_arrays(8, SIZE))
+    with pytest.raises(DataError, match="--kifu-dir"):
+        make_window(tmp_path)
