@@ -52,6 +52,7 @@ class GameRecord:
         number: of the game in its batch.
         moves: pos of each move, Black first.
         policy: float32 [M, A], improved policy of each move, negative for moves that were no candidates.
+        value: float32 [M], win rate of each move's player before it, as the search saw it.
         score: Black's area minus White's minus komi on the last board, all stones alive.
         gave_up: the first color whose win rate fell below the resign threshold, None if none did.
         may_resign: whether that ended the game.
@@ -62,6 +63,7 @@ class GameRecord:
     komi: float
     moves: list[int]
     policy: np.ndarray
+    value: np.ndarray
     reason: EndReason
     score: float
     gave_up: Stone | None
@@ -87,7 +89,7 @@ class GameRecord:
         """Write the game as {number}.sgf, complete or not at all; raises OSError."""
         record = SelfPlayRecord(folder, Coordinate(self.board_size))
         record.set_index(self.number)
-        record.save_game(self.moves, self.policy)
+        record.save_game(self.moves, self.policy, self.value)
         is_resign = self.reason == EndReason.RESIGNATION
         return record.write_record(self.result, self.komi, is_resign, self.score, f"self-play, {self.reason.text}")
 
@@ -98,6 +100,7 @@ def take_record(games: Games, g: int, number: int, rules: Rules) -> GameRecord:
     gave_up = int(games.gave_up[g])
     return GameRecord(
         number, rules.board_size, rules.komi, games.history.pos[g, 1:end].tolist(), games.policy[g, : end - 1].copy(),
+        games.value[g, : end - 1].copy(),
         EndReason(int(games.reason[g])), float(games.score[g]), None if gave_up == EMPTY else Stone(gave_up),
         bool(games.may_resign[g]),
     )

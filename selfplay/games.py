@@ -41,6 +41,7 @@ class Games(NamedTuple):
     first: np.ndarray  # int32 [G]: the game's first entry in the network's batch
     waiting: np.ndarray  # int32 [G]: its entries there
     policy: np.ndarray  # float32 [G, L, A]: improved policy of each move, NO_CANDIDATE for other moves
+    value: np.ndarray  # float32 [G, L]: mean value of the search before each move, for its mover
     may_resign: np.ndarray  # bool [G]
     gave_up: np.ndarray  # int8 [G]: color that resigned first, or would have; EMPTY if none
     reason: np.ndarray  # int8 [G]
@@ -100,7 +101,7 @@ def new_games(count: int, rules: Rules) -> Games:
         random_state=rows(1, np.uint64), noise=rows(actions, np.float64),
         phase=np.full(count, IDLE, dtype=np.int8), done=np.zeros(count, dtype=np.int32),
         first=np.zeros(count, dtype=np.int32), waiting=np.zeros(count, dtype=np.int32),
-        policy=np.zeros((count, limit, actions), dtype=np.float32),
+        policy=np.zeros((count, limit, actions), dtype=np.float32), value=rows(limit, np.float32),
         may_resign=np.ones(count, dtype=np.bool_), gave_up=np.full(count, EMPTY, dtype=np.int8),
         reason=np.zeros(count, dtype=np.int8), score=np.zeros(count),
     )

@@ -108,13 +108,17 @@ def same_round(schedule, done):
 
 
 @kernel
-def record_policy(games, g, tree, ply, work, rules):
-    """Write the improved policy of the root as that of move `ply`. Modifies games and work."""
+def record_search(games, g, tree, ply, work, rules):
+    """Write improved policy and mean value of the root as those of move `ply`. Modifies games and work."""
     improved_policy(tree, ROOT, rules.selection.c_visit, rules.selection.c_scale, work.policy)
     row = games.policy[g, ply]
     row[:] = NO_CANDIDATE
+    value_sum, visits = 0.0, 0
     for edge in range(tree.node_edges[ROOT]):
         row[rules.policy_index[tree.edge_pos[edge]]] = work.policy[edge]
+        value_sum += tree.edge_sum[edge]
+        visits += tree.edge_visits[edge]
+    games.value[g, ply] = min(max(value_sum / visits, 0.0), 1.0)
 
 
 @kernel
@@ -137,7 +141,7 @@ def finish_move(games, g, tree, history, work, rules):
             finish_game(games, g, RESIGNATION, work, rules)
             return
     ply = history.length[0] - 1
-    record_policy(games, g, tree, ply, work, rules)
+    record_search(games, g, tree, ply, work, rules)
     play_recorded(work.root, history, tree.edge_pos[edge], info[TO_MOVE])
     if info[PASSES] >= 2:
         finish_game(games, g, TWO_PASSES, work, rules)

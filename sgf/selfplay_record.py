@@ -117,17 +117,24 @@ class SelfPlayRecord:
         search = "" if value is None else encode_search_value(value)
         self._moves.append(f";{letter}[{self.coordinate.convert_to_sgf_format(pos)}]{comment}{search}")
 
-    def save_game(self, moves: Sequence[int], policy: np.ndarray) -> None:
-        """Append the moves of a whole game, Black first, with the policy of each, float [M, A]; see encode_policy_row.
+    def save_game(self, moves: Sequence[int], policy: np.ndarray, value: np.ndarray) -> None:
+        """Append the moves of a whole game, Black first, with what the search said before each.
 
-        Raises ValueError for what is no probability.
+        Args:
+            moves: pos of each move, M of them.
+            policy: improved policy, float [M, A]; see encode_policy_row.
+            value: win rate of the mover, float [M].
+
+        Raises:
+            ValueError: something is no probability.
         """
         if not (policy <= 1.001).all():  # false for NaN, too
             raise ValueError("a policy holds numbers that are no probabilities")
         names = policy_names(self.coordinate.board_size)
-        for number, (pos, row) in enumerate(zip(moves, policy, strict=True)):
+        for number, (pos, row, win_rate) in enumerate(zip(moves, policy, value.tolist(), strict=True)):
             point = self.coordinate.convert_to_sgf_format(pos)
-            self._moves.append(f";{'BW'[number % 2]}[{point}]C[{encode_policy_row(row, names)}]")
+            comment, search = encode_policy_row(row, names), encode_search_value(win_rate)
+            self._moves.append(f";{'BW'[number % 2]}[{point}]C[{comment}]{search}")
 
     def get_sgf(self, result: MatchResult, komi: float, is_resign: bool = False, score: float = 0.0,
                 event: str = "") -> str:

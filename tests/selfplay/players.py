@@ -66,6 +66,7 @@ def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
     tree = MCTSTree(evaluator, rules.board_size, SearchParams(batch_size=16, tree_size=64))
     noise = cast(np.random.Generator, KernelNoise(new.seed))
     policies: list[np.ndarray] = []
+    values: list[float] = []
     gave_up, reason = None, None
     while reason is None:
         color = board.get_to_move()
@@ -79,6 +80,7 @@ def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
         index = tree.geometry.policy_index[tree.root.action]
         policy[index] = tree.improved_policy()[index]
         policies.append(policy)
+        values.append(float(np.sum(tree.root.children_value_sum)) / int(tree.root.children_visits.sum()))
         board.put_stone(best.pos, color)
         if board.is_over:
             reason = EndReason.TWO_PASSES
@@ -87,7 +89,7 @@ def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
     moves = [pos for _, pos in board.get_move_history()]
     return GameRecord(
         new.number, rules.board_size, rules.komi, moves, np.array(policies, dtype=np.float32).reshape(len(moves), -1),
-        reason, get_area(board.state)[0] - rules.komi, gave_up, new.may_resign,
+        np.array(values, dtype=np.float32), reason, get_area(board.state)[0] - rules.komi, gave_up, new.may_resign,
     )
 
 

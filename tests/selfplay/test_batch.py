@@ -27,8 +27,8 @@ def begin(count: int, seed: int = 0, no_resign_rate: float = 0.5) -> list[NewGam
 def same(one: GameRecord, other: GameRecord) -> bool:
     """Return whether two records are equal in every respect."""
     names = ("number", "moves", "reason", "score", "gave_up", "may_resign", "result")
-    return all(getattr(one, name) == getattr(other, name) for name in names) and np.array_equal(
-        one.policy, other.policy)
+    return (all(getattr(one, name) == getattr(other, name) for name in names)
+            and np.array_equal(one.policy, other.policy) and np.allclose(one.value, other.value, atol=1e-6))
 
 
 @pytest.mark.parametrize(("size", "visits", "komi", "threshold"), [
@@ -159,3 +159,4 @@ def test_files_say_what_happened(tmp_path: Path) -> None:
         for number, row in enumerate(record.policy):
             policy = decode_policy_comment(reader.get_comment(number), Coordinate(5))
             assert list(policy.values()) == pytest.approx(row[row >= 0].tolist(), rel=5.1e-4)
+            assert reader.get_win_rate(number) == pytest.approx(float(record.value[number]), abs=5.1e-5)
