@@ -126,4 +126,6 @@ def load_batch_evaluator(
     evaluator = load_evaluator(model, board_size, use_gpu)
     if evaluator.device.type == "cuda":
         return CudaEvaluator(evaluator, positions or GPU_POSITIONS), evaluator.description
-    return ThreadedEvaluator(evaluator, board_size, positions or CPU_POSITIONS), evaluator.description
+    batches = ThreadedEvaluator(evaluator, board_size, positions or CPU_POSITIONS)
+    evaluator(batches.planes[0])  # compiles, and makes the work space
+    return batches, evaluator.description
