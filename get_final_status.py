@@ -22,7 +22,7 @@ from common.command_line import EXIT_OK, run_command
 from common.print_console import print_err, print_out
 from gtp.engine_process import EngineError, GtpProcess, get_search_path
 from nn.interrupt import StopRequest
-from selfplay.archive import batch_numbers
+from sgf.archive import list_archive, list_games
 from sgf.grammar import SGFError
 from sgf.match_result import MatchResult
 from sgf.reader import SGFReader
@@ -217,9 +217,8 @@ def main(kifu_dir: Path, workers: int, timeout: float) -> int:
     if program is None:
         print_err("get_final_status.py: GNU Go is not installed (Debian: apt install gnugo); no result was changed")
         return EXIT_NOT_USABLE
-    numbers = batch_numbers(kifu_dir)
-    folder = kifu_dir / str(numbers[-1] if numbers else 1)
-    paths = sorted(folder.glob("*.sgf"), key=lambda path: (len(path.name), path.name))
+    folder = kifu_dir / str(max(list_archive(kifu_dir), default=1))
+    paths = list(list_games(folder).values()) if folder.is_dir() else []
     if not paths:
         print_err(f"get_final_status.py: no games in {folder}: run selfplay_main.py first")
         return EXIT_NOT_USABLE

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from common.atomic_file import write_atomically
+from sgf.archive import list_archive, list_games
 
 BATCH_FILE = "batch.json"
 LOG_FILE = "selfplay.log"
@@ -34,17 +35,6 @@ class BatchSettings:
     resign_threshold: float
     no_resign_rate: float
     seed: int
-
-
-def batch_numbers(archive: Path) -> list[int]:
-    """Return the numbers of the batch folders, ascending; other names are left alone."""
-    return sorted(int(path.name) for path in archive.iterdir() if path.name.isdecimal() and path.is_dir())
-
-
-def game_numbers(folder: Path) -> set[int]:
-    """Return the numbers of the games in a batch folder."""
-    stems = (path.stem for path in folder.glob("*.sgf"))
-    return {int(stem) for stem in stems if stem.isdecimal()}
 
 
 def lock_archive(archive: Path) -> IO[str]:
@@ -93,11 +83,10 @@ def open_batch(archive: Path, wanted: BatchSettings, seed_given: bool) -> OpenBa
 
     The number of games may change; the seed goes on unless another one was given. Raises OSError.
     """
-    numbers = batch_numbers(archive)
-    number, note = (numbers[-1] if numbers else 0), ""
+    number, note = max(list_archive(archive), default=0), ""
     if number:
         folder = archive / str(number)
-        begun, present = read_settings(folder), game_numbers(folder)
+        begun, present = read_settings(folder), set(list_games(folder))
         if begun is not None and len(present) < begun.games:
             different = find_difference(begun, wanted, seed_given)
             if not different:
