@@ -150,9 +150,18 @@ def _work(connection: Connection, task: WorkerTask) -> None:
 
 
 def start_worker(context: Any, task: WorkerTask) -> tuple[Any, Connection]:
-    """Start a worker process and return it with our end of the pipe."""
+    """Start a worker process and return it with our end of the pipe.
+
+    The worker inherits a blocked SIGINT: a Ctrl-C that reaches the group while it still imports would end it with a
+    traceback.
+    """
     ours, theirs = context.Pipe()
     process = context.Process(target=run_worker, args=(theirs, task), name="selfplay-worker", daemon=True)
-    process.start()
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        process.start()
+    finally:
+        if blocked is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     theirs.close()
     return process, ours
