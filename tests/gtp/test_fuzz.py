@@ -50,7 +50,9 @@ def check_line(gtp: Controller, line: str) -> None:
         return
     assert FRAME.fullmatch(reply), (line, reply)
     assert "internal error" not in reply and "Traceback" not in reply, (line, reply)
-    words = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line).split()  # control characters are dropped, not blanks
+    # Control characters are dropped, and nothing but blanks and tabs separates words.
+    words = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line).replace("\t", " ").split(" ")
+    words = [word for word in words if word]
     if words and words[0].isdecimal() and len(words) > 1:
         assert reply[1:].startswith(words[0]), (line, reply)
     if reply.startswith("?"):
