@@ -51,7 +51,7 @@ def test_all_lines_are_counted_as_often_as_asked_for():
     moves = [candidate(9 - i, pos) for i, pos in enumerate(board.onboard_pos)]
     estimator = ScoreEstimator(board, BLACK)
     estimator.estimate_moves(moves)
-    wanted = [9 + i for i in range(len(moves))]
+    wanted = [50 + i for i in range(len(moves))]
     estimator.estimate_moves(moves, wanted)
     assert [len(line.leads) for line in estimator._lines.values()] == wanted
 
