@@ -19,8 +19,9 @@ class Answer(NamedTuple):
 class GtpDialect:
     """Plain GTP: `genmove` and nothing around the game."""
 
-    def introduce(self, engine: Engine, opponent: str) -> None:
-        """Say whom the engine will meet; before the board is cleared."""
+    def get_greeting(self, engine: Engine, opponent: str) -> list[str]:
+        """Return the commands that tell whom the engine will meet, before the board is cleared."""
+        return []
 
     def get_request(self, engine: Engine, letter: str) -> str:
         """Return the command that asks for a move of the color `letter`."""
@@ -42,11 +43,10 @@ class CgosDialect(GtpDialect):
 
     REQUESTS = ("cgos-genmove_analyze {}", "kata-genmove_analyze {} ownership true", "lz-genmove_analyze {} 100000")
 
-    def introduce(self, engine: Engine, opponent: str) -> None:
-        """Send the opponent's name and a rating, where the engine wants to know them; raises EngineError."""
-        for name, value in (("cgos-opponent_name", opponent), ("cgos-opponent_rating", "1500")):
-            if engine.knows(name):
-                engine.demand(f"{name} {value}")
+    def get_greeting(self, engine: Engine, opponent: str) -> list[str]:
+        """Return the commands with the opponent's name and a rating, where the engine wants to know them."""
+        values = {"cgos-opponent_name": opponent, "cgos-opponent_rating": "1500"}
+        return [f"{name} {value}" for name, value in values.items() if engine.knows(name)]
 
     def get_request(self, engine: Engine, letter: str) -> str:
         """Return the first command with analysis that the engine lists, else `genmove`."""

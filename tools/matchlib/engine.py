@@ -74,19 +74,26 @@ class Engine:
         """Return whether the engine lists the command; True when it lists nothing."""
         return self._known is None or name in self._known
 
-    def prepare(self, size: int, komi: float, time_seconds: int | None) -> None:
-        """Set size, komi and clock of a new game, in the order of CGOS; commands that the engine lacks are left out.
+    def prepare(self, size: int, komi: float, time_seconds: int | None, greeting: Sequence[str] = ()) -> None:
+        """Set a new game up, in the order of CGOS; commands that the engine lacks are left out.
 
-        The board is cleared later, with `clear_board`.
+        Args:
+            size: Board size.
+            komi: Komi.
+            time_seconds: Seconds for the game, None without clocks.
+            greeting: Further commands to send before the board is cleared.
 
         Raises:
-            EngineError: The engine fails, or refuses the size.
+            EngineError: The engine fails, or refuses the size, the greeting or the cleared board.
         """
         self.demand(f"boardsize {size}")
         if self.knows("komi"):
             self.ask(f"komi {komi:g}")
         if time_seconds is not None and self.knows("time_settings"):
             self.ask(f"time_settings {time_seconds} 0 0")
+        for command in greeting:
+            self.demand(command)
+        self.demand("clear_board")
 
     def demand(self, command: str) -> str:
         """Send a command that must succeed and return the reply's text; raises EngineError otherwise."""

@@ -61,9 +61,9 @@ class Game:
     def _set_up(self) -> None:
         for color, engine in self.engines.items():
             try:
-                engine.prepare(self.config.size, self.config.komi, self.config.time_seconds)
-                self.dialect.introduce(engine, self.sides[Stone.get_opponent_color(color)])
-                engine.demand("clear_board")
+                opponent = self.sides[Stone.get_opponent_color(color)]
+                engine.prepare(self.config.size, self.config.komi, self.config.time_seconds,
+                               self.dialect.get_greeting(engine, opponent))
             except EngineError as error:
                 raise GameFault(color, error.reason, str(error)) from error
 
