@@ -12,6 +12,7 @@ import click
 import learning_param
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import EXIT_OK, run_command
+from common.cores import count_usable_cores
 from common.print_console import print_err, print_out
 from gtp.options import DEFAULT_KOMI, RANDOM_MODEL, RESIGN_THRESHOLD, find_model
 
@@ -57,7 +58,7 @@ def check_finite(_: click.Context, parameter: click.Parameter, value: float) -> 
 def main(save_dir: Path, processes: int, use_gpu: bool, model: str, batch_size: int | None, **options: Any) -> int:
     """Play games of the network against itself; the same command goes on with an unfinished batch."""
     from selfplay.archive import ArchiveError, BatchSettings, lock_archive, open_batch
-    from selfplay.supervisor import SelfPlayError, Supervisor, share_cores, usable_cores
+    from selfplay.supervisor import SelfPlayError, Supervisor, share_cores
     from selfplay.worker import WorkerTask
 
     seed_given = options["seed"] is not None
@@ -68,7 +69,7 @@ def main(save_dir: Path, processes: int, use_gpu: bool, model: str, batch_size: 
         with lock_archive(save_dir):
             batch = open_batch(save_dir, BatchSettings(**options), seed_given)
             task = WorkerTask(batch.folder, batch.number, batch.settings, model_path, use_gpu,
-                              share_cores(processes, usable_cores())[1], batch_size)
+                              share_cores(processes, count_usable_cores())[1], batch_size)
             return play(batch, Supervisor(batch, task, processes), model_path)
     except (ArchiveError, FileNotFoundError) as error:
         return fail(str(error), 2)

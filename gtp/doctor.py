@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from common.cores import count_usable_cores
 from common.print_console import print_out
 from gtp.options import RANDOM_MODEL, EngineOptions, find_model
 from program import PROGRAM_NAME, VERSION
@@ -145,13 +146,6 @@ def check_memory(_: Patient) -> Iterator[Finding]:
                                       "give --visits 10000 or fewer, or close other programs")
     else:
         yield Finding(OK, "memory", f"{free:,} MiB are free")
-
-
-def count_usable_cores() -> int:
-    """Return how many cores this process may run on (fewer than the machine has where it was pinned to some)."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def get_load() -> float | None:

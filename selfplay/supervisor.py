@@ -2,7 +2,6 @@
 
 import math
 import multiprocessing
-import os
 import signal
 import threading
 import time
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from common.cores import count_usable_cores
 from common.print_console import print_err, print_out
 from nn.interrupt import StopRequest
 from selfplay.archive import OpenBatch, append_log
@@ -34,11 +34,6 @@ class SelfPlayError(Exception):
         """Keep the exit status."""
         super().__init__(text)
         self.status = status
-
-
-def usable_cores() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def share_cores(processes: int, cores: int) -> tuple[int, int]:
@@ -143,7 +138,7 @@ class Supervisor:
         worker.slots = slots
         if worker is not self._workers[0] or self._wanted > 1:
             return
-        cores = usable_cores()
+        cores = count_usable_cores()
         workers, threads = (self._processes, 1) if on_gpu else share_cores(self._processes, cores)
         workers = max(1, min(workers, -(-len(self.batch.missing) // max(1, slots // 4))))
         self._wanted = workers

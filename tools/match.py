@@ -11,9 +11,11 @@ With `--scoring area` all stones on the board are alive: engines must capture wh
 GNU Go do it. A loss on time, by an illegal move, a crash or a hang counts against the engine at fault. The directory
 gets an SGF file of each game (sgf/), the engines' messages (logs/) and one line of JSON a game (games.jsonl); the same
 command goes on where it was stopped. An engine command is split as a shell would, but no shell runs it; `/usr/games`
-belongs to its search path, and a first word ending in `.py` runs under this Python.
+belongs to its search path, and a first word ending in `.py` runs under this Python. Unless OMP_NUM_THREADS says
+otherwise, the engines of each game get their share of the cores.
 """
 
+import os
 import signal
 import sys
 from pathlib import Path
@@ -26,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import run_command
+from common.cores import count_usable_cores
 from common.print_console import print_err
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.dialect import CLIENTS
@@ -69,6 +72,8 @@ def interrupt(_signal: int, _frame: FrameType | None) -> None:
 def main(**options: Any) -> None:
     """Play a match between two GTP engines and print the score with its 95 % interval."""
     signal.signal(signal.SIGTERM, interrupt)
+    # In each game one engine thinks at a time. With more threads than cores they would wait for each other.
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, count_usable_cores() // options["parallel"])))
     try:
         run_match(MatchConfig(**options))
     except MatchError as error:

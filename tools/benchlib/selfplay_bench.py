@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
+from common.cores import count_usable_cores
 from nn.batch_evaluator import CudaEvaluator, ThreadedEvaluator, load_batch_evaluator
 from selfplay.batch import SelfPlay
 from selfplay.game import draw_game
 from selfplay.games import new_rules
-from selfplay.supervisor import share_cores, usable_cores
+from selfplay.supervisor import share_cores
 from tools.benchlib.measure import Figure, Settings
 
 # TamaGo 0.10.0, 16 visits, random 64x6 network, 9x9, two cores.
@@ -94,7 +95,7 @@ def _evaluate(evaluator: ThreadedEvaluator | CudaEvaluator, counts: Counts, seco
 
 def measure_selfplay(settings: Settings) -> Iterator[Figure | str]:
     """Yield games an hour and what share of the network's speed self-play has, all processes together."""
-    cores = usable_cores()
+    cores = count_usable_cores()
     wanted = settings.processes or cores
     workers, threads = (wanted, 1) if settings.use_gpu else share_cores(wanted, cores)
     with multiprocessing.get_context("spawn").Pool(workers) as pool:
