@@ -23,6 +23,7 @@ from gtp.json_analysis import run_analysis
 from gtp.options import (
     DEFAULT_KOMI,
     DEFAULT_MODEL,
+    MAX_TEMPERATURE,
     RESIGN_STREAK,
     RESIGN_THRESHOLD,
     EngineOptions,
@@ -35,14 +36,17 @@ ANIMATION_NOTE = "Note: --animation-pv-wait and --animation-move-wait have no ef
 
 
 class FiniteFloat(click.ParamType):
-    """A float without infinities and nan; `above` is a bound that the value must exceed."""
+    """A float without infinities and nan in a range; `above` is a bound that the value must exceed."""
 
     name = "float"
 
-    def __init__(self, above: float | None = None, minimum: float | None = None) -> None:
+    def __init__(
+        self, above: float | None = None, minimum: float | None = None, maximum: float | None = None
+    ) -> None:
         """Set the bounds, None for none."""
         self.above = above
         self.minimum = minimum
+        self.maximum = maximum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number; raises BadParameter."""
@@ -56,6 +60,8 @@ class FiniteFloat(click.ParamType):
             self.fail(f"{value!r} must be greater than {self.above:g}", param, ctx)
         if self.minimum is not None and number < self.minimum:
             self.fail(f"{value!r} must be at least {self.minimum:g}", param, ctx)
+        if self.maximum is not None and number > self.maximum:
+            self.fail(f"{value!r} must be at most {self.maximum:g}", param, ctx)
         return number
 
 
@@ -83,6 +89,8 @@ POSITIVE = FiniteFloat(above=0.0)
               help="Draw moves from the network's policy without search; beats --sequential-halving.")
 @click.option("--sequential-halving", type=click.BOOL, default=False, show_default=True,
               help="Search as self-play does (sequential halving, Gumbel) instead of PUCT.")
+@click.option("--temperature", type=FiniteFloat(minimum=0.0, maximum=MAX_TEMPERATURE), default=0.0, show_default=True,
+              help="Draw moves with weight visits ** (1 / temperature); 0 plays the best move.")
 @click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, show_default=True, help="Points given to White.")
 @click.option("--visits", type=COUNT, help="Visits per move, fewer when the move is decided.  [default: 1000]")
 @click.option("--strict-visits", type=COUNT, help="Visits per move, never fewer; beats --visits.")
@@ -106,7 +114,7 @@ POSITIVE = FiniteFloat(above=0.0)
               help="Show GoGui the search while it runs.")
 @click.option("--lag", type=FiniteFloat(minimum=0.0), default=DEFAULT_LAG, show_default=True,
               help="Seconds to keep on a clock for what the controller charges beyond the thinking.")
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of random choices (--policy-move).")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of random choices (--policy-move, --temperature).")
 @click.option("--analysis-json", type=click.BOOL, default=False, show_default=True,
               help="Speak KataGo's analysis protocol, lines of JSON, instead of GTP: for KaTrain.")
 @click.option("--doctor", type=click.BOOL, default=False, show_default=True,

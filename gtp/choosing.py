@@ -11,7 +11,7 @@ from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
 from gtp.diagnostics import report_raw_value, report_search
-from gtp.move_choice import PassRule, first_playable
+from gtp.move_choice import PassRule, draw_by_visits, first_playable
 from gtp.options import EngineOptions
 from mcts.analysis import SearchResult, single_move
 from mcts.params import SearchLimit
@@ -103,7 +103,8 @@ class MoveChooser:
             on_report = self._periodic_report(rule, watch)
             found = run_search(self.options, self._clock, tree, self._board, self._color, limit, watch, on_report)
             report_search(self._board, found)
-            result = self._settle(found, rule)
+            drawn = draw_by_visits(found, self.options.temperature, rng)
+            result = self._settle(found if drawn == found.pos else found.with_first(drawn), rule)
             # The win rate of the search's own move: the rules for passing do not make the position worse.
             choice = Choice(result.pos, found.winrate, found.visits, tuple(result.candidates[0].pv))
         if watch.report is not None:

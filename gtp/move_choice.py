@@ -1,10 +1,12 @@
-"""Decisions that are not the search's: when to resign and when a pass wins."""
+"""Decisions that are not the search's: when to resign, when a pass wins, and the drawing of moves."""
 
+import random
 from functools import cached_property
 
 from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
+from mcts.analysis import SearchResult
 
 
 class ResignPolicy:
@@ -32,6 +34,17 @@ class ResignPolicy:
         min_move = board.board_size ** 2 // 4 if self.min_move is None else self.min_move
         bad_moves = self._bad_moves.get(color, 0) + 1
         return winrate < self.threshold and bad_moves >= self.streak and board.moves >= min_move
+
+
+def draw_by_visits(found: SearchResult, temperature: float, rng: random.Random) -> int:
+    """Return one of the visited moves, drawn with weight visits ** (1 / temperature); at 0 the move to play."""
+    visited = [move for move in found.candidates if move.visits > 0]
+    if temperature <= 0 or not visited:
+        return found.pos
+    # Beside the most visited move no weight exceeds 1, however low the temperature.
+    most = max(move.visits for move in visited)
+    weights = [(move.visits / most) ** (1.0 / temperature) for move in visited]
+    return rng.choices([move.pos for move in visited], weights)[0]
 
 
 def follows_pass(board: GoBoard) -> bool:

@@ -11,6 +11,7 @@ RANDOM_MODEL = "none"
 RESIGN_THRESHOLD = 0.05
 RESIGN_STREAK = 3
 DEFAULT_KOMI = 7.0
+MAX_TEMPERATURE = 10.0
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class EngineOptions:
     use_gpu: bool = False
     symmetries: int = 1
     policy_move: bool = False
+    temperature: float = 0.0
     sequential_halving: bool = False
     komi: float = DEFAULT_KOMI
     visits: int | None = None

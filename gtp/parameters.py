@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gtp.options import RESIGN_THRESHOLD, EngineOptions
+from gtp.options import MAX_TEMPERATURE, RESIGN_THRESHOLD, EngineOptions
 from mcts.constant import CONST_VISITS
 
 BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
@@ -72,6 +72,9 @@ PARAMETERS = {
     "resignThreshold": Parameter(
         "string", lambda options: f"{2 * options.resign_threshold - 1:g}",
         lambda text: {"resign_threshold": (read_number(text, -1.0, 1.0) + 1) / 2}),
+    "chosenMoveTemperature": Parameter(
+        "string", lambda options: f"{options.temperature:g}",
+        lambda text: {"temperature": read_number(text, 0.0, MAX_TEMPERATURE)}),
     "ponderingEnabled": Parameter(
         "bool", lambda options: show_boolean(options.ponder), lambda text: {"ponder": read_boolean(text)}),
     "liveGfx": Parameter(

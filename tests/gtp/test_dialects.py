@@ -53,7 +53,8 @@ def test_set_position_replaces_the_game(gtp: Controller):
     "kata-set-rule ko SITUATIONAL", "kata-set-rule suicide true", "kata-set-rule foo bar", "kgs-rules japanese",
     "kgs-rules", "kata-get-param", "kata-get-param humanSLProfile", "kata-set-param maxVisits 0",
     "kata-set-param maxVisits many", "kata-set-param maxVisits", "kata-set-param foo 1", "kata-set-param maxTime -1",
-    "kata-set-param maxTime nan", "kata-set-param resignThreshold 2", "kata-set-param ponderingEnabled maybe",
+    "kata-set-param maxTime nan", "kata-set-param resignThreshold 2", "kata-set-param chosenMoveTemperature -1",
+    "kata-set-param ponderingEnabled maybe",
     "lz-setoption name Foo value 1", "lz-setoption Visits 5", "lz-setoption name Visits",
     "lz-setoption name Visits value x",
     "kata-raw-nn", "kata-raw-nn 8", "kata-raw-nn b", "kata-raw-nn x 0", "kata-time_settings",
@@ -133,7 +134,8 @@ def test_rules(gtp: Controller, line: str, ko: str, friendly: bool):
 def test_parameters(gtp: Controller):
     assert gtp.ask("kata-list-params").split() == list(PARAMETERS)
     for name, value in (("maxVisits", "17"), ("maxTime", "2.5"), ("allowResignation", "false"),
-                        ("resignThreshold", "-0.8"), ("ponderingEnabled", "true"), ("liveGfx", "true")):
+                        ("resignThreshold", "-0.8"), ("chosenMoveTemperature", "0.5"),
+                        ("ponderingEnabled", "true"), ("liveGfx", "true")):
         gtp.ask(f"kata-set-param {name} {value}")
         assert gtp.ask(f"kata-get-param {name}") == value
     assert json.loads(gtp.ask("kata-get-params"))["maxTime"] == "2.5"

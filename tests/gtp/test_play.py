@@ -1,13 +1,15 @@
 """genmove: modes, diagnostics, resigning, passing, scoring, thinking time."""
 
+import random
 import re
 import time
+from collections import Counter
 
 import pytest
 
 from board.constant import PASS
 from board.stone import Stone
-from gtp.move_choice import ResignPolicy
+from gtp.move_choice import ResignPolicy, draw_by_visits
 from gtp.reader import InputLine, LineReader
 from mcts.time_manager import TimeControl
 from tests.gtp.players import Controller, FakeEvaluator
@@ -55,6 +57,29 @@ def test_modes_and_their_precedence(options: dict, calls: int):
     gtp = Controller(make=lambda size: fake, batch_size=1, **options)
     gtp.ask("genmove b")
     assert fake.calls == calls
+
+
+def test_temperature_draws_by_visits():
+    gtp = Controller(visits=60)
+    found = gtp.client.engine.look(Stone.BLACK)
+    rng, count = random.Random(1), 20000
+    drawn = Counter(draw_by_visits(found, 0.5, rng) for _ in range(count))
+    weights = {move.pos: move.visits ** 2 for move in found.candidates}
+    for pos, weight in weights.items():
+        assert drawn[pos] / count == pytest.approx(weight / sum(weights.values()), abs=0.02)
+    assert {draw_by_visits(found, 0.0, rng) for _ in range(20)} == {found.pos}
+    most = max(move.visits for move in found.candidates)
+    assert draw_by_visits(found, 1e-6, rng) in [move.pos for move in found.candidates if move.visits == most]
+
+
+def test_temperature_varies_games_and_the_report_begins_with_the_move_played():
+    played = set()
+    for seed in range(8):
+        gtp = Controller(visits=40, temperature=2.0, seed=seed)
+        *lines, move = gtp.ask("kata-genmove_analyze b 100").split("\n")
+        assert lines[-1].split()[2] == move.removeprefix("play ")
+        played.add(move)
+    assert len(played) > 2
 
 
 def test_policy_moves_follow_the_seed():
