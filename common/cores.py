@@ -1,4 +1,4 @@
-"""How many cores there are to use."""
+"""How many cores there are to use, and how busy they are."""
 
 import os
 
@@ -6,3 +6,8 @@ import os
 def count_usable_cores() -> int:
     """Return how many cores this process may run on (fewer than the machine has where it was pinned to some)."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def get_load() -> float | None:
+    """Return the load average of the last minute, None where the system has none."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None

@@ -11,7 +11,7 @@ from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
 from gtp.diagnostics import report_raw_value, report_search
-from gtp.move_choice import PassRule, draw_by_visits, first_playable
+from gtp.move_choice import Choice, PassRule, draw_by_visits, first_playable
 from gtp.options import EngineOptions
 from mcts.analysis import SearchResult, single_move
 from mcts.params import SearchLimit
@@ -54,16 +54,6 @@ class Watch:
 
 
 NO_WATCH = Watch()
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A move with the win rate that the side to move had before it, the visits that it cost and the line expected."""
-
-    pos: int
-    winrate: float
-    visits: int = 0
-    pv: tuple[int, ...] = ()
 
 
 def run_search(

@@ -1,15 +1,11 @@
 """What genmove says on stderr about its search."""
 
-from typing import TYPE_CHECKING
-
 from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
 from common.print_console import print_err
+from gtp.move_choice import Choice
 from mcts.analysis import CandidateMove, SearchResult
-
-if TYPE_CHECKING:
-    from gtp.choosing import Choice
 
 
 def format_candidate(board: GoBoard, move: CandidateMove) -> str:
@@ -20,7 +16,7 @@ def format_candidate(board: GoBoard, move: CandidateMove) -> str:
             f"raw_value={value:.4f}, pv={','.join(to_gtp(pos) for pos in move.pv)}")
 
 
-def format_choice(board: GoBoard, choice: "Choice", color: Stone) -> str:
+def format_choice(board: GoBoard, choice: Choice, color: Stone) -> str:
     """Return one line about a decision."""
     to_gtp = board.coordinate.convert_to_gtp_format
     line = " ".join(to_gtp(pos) for pos in choice.pv or (choice.pos,))

@@ -12,18 +12,17 @@ import re
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from common.cores import count_usable_cores
+from common.cores import count_usable_cores, get_load
 from common.print_console import print_out
+from gtp.finding import FAIL, OK, WARN, Check, Finding, Patient
 from gtp.options import RANDOM_MODEL, EngineOptions, find_model
 from program import PROGRAM_NAME, VERSION
 
-OK, WARN, FAIL = "ok", "warn", "FAIL"
 EXIT_HEALTHY, EXIT_SICK = 0, 1
-NAME_WIDTH = 14
 
 MEBIBYTE = 2**20
 # Memory that the engine takes with the bundled model: 380 MiB were measured while it plays, 600 while it compiles.
@@ -36,35 +35,6 @@ USERS = {"torch": "nn.utility", "numba": "common.kernel"}
 REQUIREMENT = re.compile(r"([A-Za-z0-9_.-]+)\s*(?:>=\s*([0-9.]+))?")
 NUMBER = re.compile(r"[0-9]+")
 DISABLE_JIT = "NUMBA_DISABLE_JIT"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One line of the doctor's report."""
-
-    level: str  # OK, WARN or FAIL
-    name: str
-    text: str
-
-    def __str__(self) -> str:
-        """Return the line."""
-        return f"{self.level:<4}  {self.name:<{NAME_WIDTH}} {' '.join(self.text.split())}"
-
-
-@dataclass(frozen=True)
-class Patient:
-    """What is examined: the options of the command line, and main.py."""
-
-    options: EngineOptions
-    program: Path
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the program."""
-        return self.program.parent
-
-
-Check = Callable[[Patient], Iterator[Finding]]
 
 
 def how_to_install(folder: Path) -> str:
@@ -146,11 +116,6 @@ def check_memory(_: Patient) -> Iterator[Finding]:
                                       "give --visits 10000 or fewer, or close other programs")
     else:
         yield Finding(OK, "memory", f"{free:,} MiB are free")
-
-
-def get_load() -> float | None:
-    """Return the load average of the last minute, None where the system has none."""
-    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
 
 
 def check_load(_: Patient) -> Iterator[Finding]:

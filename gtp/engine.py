@@ -13,9 +13,9 @@ from board.go_board import GoBoard
 from board.handicap import get_fixed_handicap, get_free_handicap
 from board.stone import Stone
 from common.print_console import print_err
-from gtp.choosing import NO_LIMIT, NO_WATCH, Choice, MoveChooser, StopFunction, Watch, never, run_search
+from gtp.choosing import NO_LIMIT, NO_WATCH, MoveChooser, StopFunction, Watch, never, run_search
 from gtp.diagnostics import format_choice, format_speed
-from gtp.move_choice import ResignPolicy, final_lead, first_playable
+from gtp.move_choice import Choice, ResignPolicy, final_lead, first_playable
 from gtp.options import EngineOptions
 from mcts.analysis import SearchResult
 from mcts.dump import dump_tree

@@ -1,12 +1,23 @@
 """Decisions that are not the search's: when to resign, when a pass wins, and the drawing of moves."""
 
 import random
+from dataclasses import dataclass
 from functools import cached_property
 
 from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
 from mcts.analysis import SearchResult
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A move with the win rate that the side to move had before it, the visits that it cost and the line expected."""
+
+    pos: int
+    winrate: float
+    visits: int = 0
+    pv: tuple[int, ...] = ()
 
 
 class ResignPolicy:

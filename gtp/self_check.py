@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gtp.doctor import FAIL, OK, Finding, Patient
+from gtp.finding import FAIL, OK, Finding, Patient
 from gtp.options import EngineOptions
 from program import PROGRAM_NAME, PROTOCOL_VERSION
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gtp import doctor, self_check
-from gtp.doctor import FAIL, OK, WARN, Finding, Patient
+from gtp.finding import FAIL, OK, WARN, Finding, Patient
 from gtp.options import EngineOptions
 from program import PROGRAM_NAME
 from tests.gtp.players import ROOT, SLOW_START

@@ -8,9 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from common.cores import count_usable_cores
+from common.cores import count_usable_cores, get_load
 from common.print_console import print_out
-from gtp.doctor import get_load
 from tools.benchlib.measure import Figure
 
 COLUMNS = (("figure", 42), ("value", 11), ("min", 11), ("max", 11), ("per CPU s", 11), ("unit", 12), ("target", 10),
