@@ -75,12 +75,12 @@ def main(
     try:
         model_path = find_self_play_model(model)
         with lock_archive(save_dir):
-            cluster = None if ray_address is None else connect(ray_address)
+            remote_crew = None if ray_address is None else connect(ray_address)
             batch = open_batch(save_dir, BatchSettings(**options), seed_given)
             task = WorkerTask(batch.folder, batch.number, batch.settings, model_path, use_gpu,
                               share_cores(processes, usable_cores())[1], batch_size)
-            crew = (LocalCrew(task, processes, len(batch.missing)) if cluster is None
-                    else cluster.make_crew(task, processes))
+            crew = (remote_crew(task, processes) if remote_crew
+                    else LocalCrew(task, processes, len(batch.missing)))
             return play(batch, Supervisor(batch, crew), crew.description, model_path)
     except (ArchiveError, FileNotFoundError) as error:
         return fail(str(error), 2)
@@ -102,16 +102,12 @@ def find_self_play_model(model: str) -> str:
 
 
 def connect(address: str) -> Any:
-    """Return the Ray cluster; raises SelfPlayError."""
-    from selfplay.crew import SelfPlayError
+    """Connect to a Ray cluster and return the class of its crews; raises SelfPlayError."""
+    from selfplay.crew import import_cluster
 
-    try:
-        from selfplay.cluster import connect as connect_to_ray
-    except ImportError as error:
-        if error.name != "ray":
-            raise
-        raise SelfPlayError("--ray needs the package ray: pip install \"ray>=2.40\"", 2) from None
-    return connect_to_ray(address)
+    cluster = import_cluster()
+    cluster.connect(address)
+    return cluster.RayCrew
 
 
 def play(batch: Any, supervisor: Any, place: str, model: str) -> int:

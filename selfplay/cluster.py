@@ -11,7 +11,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -24,7 +24,7 @@ from ray.exceptions import RayError
 
 from common.print_console import print_err
 from nn.model_file import RANDOM_MODEL, ModelFile, read_model_file
-from selfplay.crew import SelfPlayError, Worker
+from selfplay.crew import WRITERS, SelfPlayError, Worker
 from selfplay.game import write_game
 from selfplay.worker import ENDED, EXIT_BAD_FILE, EXIT_ERROR, GAME, WorkerTask, describe_failure, run_worker
 
@@ -39,23 +39,24 @@ WAIT_SECONDS, GATHER_SECONDS = 0.5, 0.02
 MESSAGES_PER_ANSWER = 64
 # How often the nodes are counted.
 COUNT_SECONDS = 2.0
-# Games that are written at a time: a disk that is told to sync several files does them together.
-WRITERS = 8
+
+# What a worker does (run_worker).
+Play = Callable[[Any, WorkerTask], None]
 
 
 class ClusterWorker:
     """The actor: a worker in a thread, and this end of the pipe to it."""
 
-    def __init__(self, task: WorkerTask, model: ModelFile | str) -> None:
+    def __init__(self, play: Play, task: WorkerTask, model: ModelFile | str) -> None:
         """Begin."""
         self._connection, theirs = multiprocessing.Pipe()
-        self._end = "ended"
+        self._run, self._end = play, "ended"
         threading.Thread(target=self._play, args=(theirs, replace(task, model=model)), daemon=True).start()
 
     def _play(self, connection: Any, task: WorkerTask) -> None:
         """Be the worker; the end of the pipe tells that it is over."""
         try:
-            run_worker(connection, task)
+            self._run(connection, task)
         except Exception as error:
             self._end = f"failed with {type(error).__name__}: {error}"
         finally:
@@ -116,11 +117,12 @@ class RemoteWorker(Worker):
 class RayCrew:
     """One actor for each CPU of the cluster or, if it has GPUs that may be used, several for each GPU."""
 
-    def __init__(self, address: str, task: WorkerTask, per_gpu: int) -> None:
+    def __init__(self, task: WorkerTask, per_gpu: int, play: Play = run_worker) -> None:
         """Put the model into the object store; raises OSError, and SelfPlayError where nobody could play."""
         assert task.folder is not None
         self._folder = task.folder
         nodes = ray.nodes()
+        self._play = play
         self._per_gpu = per_gpu if task.use_gpu and count(nodes, "GPU") else 0
         self._task = replace(task, folder=None, model="", threads=1, use_gpu=self._per_gpu > 0)
         model = task.model
@@ -130,8 +132,8 @@ class RayCrew:
         self._pool = ThreadPoolExecutor(WRITERS, thread_name_prefix="writer")
         self._size, self._next_count = 0, 0.0
         self.description = (
-            f"cluster {address}: {sum(map(is_alive, nodes))} nodes, {count(nodes, 'CPU')} CPUs, "
-            f"{count(nodes, 'GPU')} GPUs, {self.size()} workers")
+            f"cluster {ray.get_runtime_context().gcs_address}: {sum(map(is_alive, nodes))} nodes, "
+            f"{count(nodes, 'CPU')} CPUs, {count(nodes, 'GPU')} GPUs, {self.size()} workers")
         if not self.size():
             raise SelfPlayError(f"nobody can play: {self.description}", EXIT_BAD_FILE)
 
@@ -147,7 +149,7 @@ class RayCrew:
 
     def start(self) -> RemoteWorker:
         """Start an actor; Ray chooses the node."""
-        return RemoteWorker(self._actor_class.remote(self._task, self._model))
+        return RemoteWorker(self._actor_class.remote(self._play, self._task, self._model))
 
     def welcome(self, worker: Worker, description: str, on_gpu: bool) -> str:
         """Say where the worker is."""
@@ -176,20 +178,8 @@ class RayCrew:
             raise SelfPlayError(describe_failure(error, self._folder), EXIT_ERROR) from None
 
 
-class Cluster:
-    """A cluster that we are connected to."""
-
-    def __init__(self, address: str) -> None:
-        """Keep the address for messages."""
-        self._address = address
-
-    def make_crew(self, task: WorkerTask, per_gpu: int) -> RayCrew:
-        """Return the crew of a run; raises OSError and SelfPlayError."""
-        return RayCrew(self._address, task, per_gpu)
-
-
-def connect(address: str) -> Cluster:
-    """Connect to a cluster and send it the program; raises SelfPlayError."""
+def connect(address: str, sources: Iterable[str] = SOURCES) -> None:
+    """Connect to a cluster and send it the program, or what parts of it are named; raises SelfPlayError."""
     problem = probe(address)
     if problem:
         raise SelfPlayError(f"--ray {address}: {problem}", EXIT_BAD_FILE)
@@ -199,14 +189,13 @@ def connect(address: str) -> Cluster:
     impatience.start()
     try:
         with TemporaryDirectory(prefix="hiyoko-ray-") as folder:
-            copy_sources(Path(folder))
+            copy_sources(sources, Path(folder))
             ray.init(address, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR,
                      runtime_env={"working_dir": folder})
     except (RayError, OSError, ValueError, RuntimeError) as error:
         raise SelfPlayError(f"--ray {address}: {describe(error)}", EXIT_BAD_FILE) from None
     finally:
         impatience.cancel()
-    return Cluster(address)
 
 
 def probe(address: str) -> str:
@@ -228,9 +217,9 @@ def give_up(address: str) -> None:
     os._exit(EXIT_BAD_FILE)
 
 
-def copy_sources(folder: Path) -> None:
-    """Copy what a worker imports, and nothing else."""
-    for name in SOURCES:
+def copy_sources(names: Iterable[str], folder: Path) -> None:
+    """Copy parts of the program, and nothing else."""
+    for name in names:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
