@@ -183,6 +183,16 @@ def test_a_damaged_model_is_one_line(root: Path, tmp_path: Path, cluster: Any) -
 
 
 @pytest.mark.slow
+def test_the_benchmark_gathers_games(root: Path, cluster: Any) -> None:
+    options = ["--ray", cluster.address, "--size", "3", "--visits", "2", "--games", "20", "--seconds", "0.01"]
+    result = subprocess.run([sys.executable, str(root / "tools" / "bench.py"), "cluster", *options],
+                            capture_output=True, text=True, timeout=SECONDS)
+    assert result.returncode == 0, result.stderr
+    assert f"cluster {cluster.address}: 1 nodes" in result.stdout
+    assert float(result.stdout.split("games gathered and written by the head")[1].split()[0].replace(",", "")) > 0
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("address", "complaint"), [
     ("127.0.0.1:1", "cannot be reached"), ("no-such-host.invalid:6379", "cannot be reached"),
     ("127.0.0.1:99999", "cannot be reached"), ("nonsense", "nonsense"), ("", "--ray"),

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -18,7 +19,7 @@ from selfplay.batch import SelfPlay
 from selfplay.crew import WRITERS, import_cluster
 from selfplay.game import GameRecord, draw_game, write_game
 from selfplay.games import new_rules
-from selfplay.progress import summarize
+from selfplay.progress import GameSummary, summarize
 from selfplay.supervisor import Supervisor
 from selfplay.worker import GAME, READY, WorkerTask
 from sgf.archive import read_selfplay_games
@@ -97,22 +98,15 @@ def measure_files(settings: Settings, records: list[GameRecord], folder: Path) -
                           "games read by training, one core")
 
 
-def play_instantly(connection: Connection, task: WorkerTask) -> None:
+def play_instantly(summary: GameSummary, content: bytes, connection: Connection, task: WorkerTask) -> None:
     """Be a worker whose games are all the same and cost nothing (selfplay/worker.py)."""
-    settings = task.settings
-    rules = new_rules(settings.size, settings.visits, settings.komi, True, NO_RESIGNATION)
-    one = iter([draw_game(1, (0,), 1.0)])
-    play = SelfPlay(FreeBatchEvaluator(settings.size), rules, lambda: next(one, None))
-    while not (records := play.step()):
-        pass
-    summary, content = summarize(records[0]), records[0].get_sgf()
     connection.send((READY, "no network", False, SLOTS))
     while (numbers := connection.recv()) is not None:
         for number in numbers:
             connection.send((GAME, replace(summary, number=number), content))
 
 
-def measure_gathering(settings: Settings, address: str, folder: Path) -> Iterator[Figure | str]:
+def measure_gathering(settings: Settings, address: str, record: GameRecord, folder: Path) -> Iterator[Figure | str]:
     """Yield how many games a second one head takes from actors that do nothing but send; raises SelfPlayError."""
     cluster = import_cluster()
     cluster.connect(address, (*cluster.SOURCES, "tools"))
@@ -120,7 +114,7 @@ def measure_gathering(settings: Settings, address: str, folder: Path) -> Iterato
                            1.0, 0)
     batch = open_batch(folder, wanted, True)
     task = WorkerTask(batch.folder, batch.number, wanted, RANDOM_MODEL, False, 1, None)
-    crew = cluster.RayCrew(task, 1, play_instantly)
+    crew = cluster.RayCrew(task, 1, partial(play_instantly, summarize(record), record.get_sgf()))
     supervisor = Supervisor(batch, crew)
     cpu = time.process_time()
     supervisor.run()
@@ -138,5 +132,6 @@ def measure_cluster(settings: Settings) -> Iterator[Figure | str]:
     with TemporaryDirectory(prefix="hiyoko-bench-") as folder:
         yield from measure_files(settings, records, Path(folder))
     if settings.ray_address is not None:
+        typical = sorted(records, key=lambda record: len(record.moves))[len(records) // 2]
         with TemporaryDirectory(prefix="hiyoko-bench-") as folder:
-            yield from measure_gathering(settings, settings.ray_address, Path(folder))
+            yield from measure_gathering(settings, settings.ray_address, typical, Path(folder))
