@@ -72,5 +72,5 @@ def import_cluster() -> ModuleType:
     except ImportError as error:
         if error.name != "ray":
             raise
-        raise SelfPlayError("--ray needs the package ray: pip install 'ray>=2.40'", EXIT_BAD_FILE) from None
+        raise SelfPlayError("--ray needs the package ray: pip install ray", EXIT_BAD_FILE) from None
     return cluster
