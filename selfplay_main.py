@@ -32,7 +32,7 @@ def check_finite(_: click.Context, parameter: click.Parameter, value: float) -> 
 @click.option("--save-dir", type=click.Path(file_okay=False, path_type=Path), default="archive", show_default=True,
               help="Archive of games; the batch is its subfolder {k}.")
 @click.option("--process", "processes", type=click.IntRange(1), default=learning_param.NUM_SELF_PLAY_WORKERS,
-              show_default=True, help="Worker processes; on a CPU never more than cores.")
+              show_default=True, help="Worker processes; on a CPU never more than cores. With --ray: of each GPU.")
 @click.option("--num-data", "games", type=click.IntRange(1), default=learning_param.NUM_SELF_PLAY_GAMES,
               show_default=True, help="Games of the batch.")
 @click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE, show_default=True,
@@ -55,10 +55,19 @@ def check_finite(_: click.Context, parameter: click.Parameter, value: float) -> 
               help="Share of games in which nobody resigns.")
 @click.option("--batch-size", type=click.IntRange(16), default=None,
               help="Positions per call of the network.  [default: 128, on a GPU 4096]")
-def main(save_dir: Path, processes: int, use_gpu: bool, model: str, batch_size: int | None, **options: Any) -> int:
+@click.option("--ray", "ray_address", metavar="ADDRESS", default=None,
+              help="Play on a Ray cluster: host:port of its head, auto (the cluster this machine is part of) or local "
+                   "(a cluster of this machine alone). One worker for each CPU; if the cluster has GPUs and --use-gpu "
+                   "is true, --process workers for each GPU instead.")
+def main(
+    save_dir: Path, processes: int, use_gpu: bool, model: str, batch_size: int | None, ray_address: str | None,
+    **options: Any,
+) -> int:
     """Play games of the network against itself; the same command goes on with an unfinished batch."""
     from selfplay.archive import ArchiveError, BatchSettings, lock_archive, open_batch
-    from selfplay.supervisor import SelfPlayError, Supervisor, share_cores
+    from selfplay.crew import SelfPlayError
+    from selfplay.local_crew import LocalCrew, share_cores
+    from selfplay.supervisor import Supervisor
     from selfplay.worker import WorkerTask
 
     seed_given = options["seed"] is not None
@@ -67,10 +76,13 @@ def main(save_dir: Path, processes: int, use_gpu: bool, model: str, batch_size: 
     try:
         model_path = find_self_play_model(model)
         with lock_archive(save_dir):
+            remote_crew = None if ray_address is None else connect(ray_address)
             batch = open_batch(save_dir, BatchSettings(**options), seed_given)
             task = WorkerTask(batch.folder, batch.number, batch.settings, model_path, use_gpu,
                               share_cores(processes, count_usable_cores())[1], batch_size)
-            return play(batch, Supervisor(batch, task, processes), model_path)
+            crew = (remote_crew(task, processes) if remote_crew
+                    else LocalCrew(task, processes, len(batch.missing)))
+            return play(batch, Supervisor(batch, crew), crew.description, model_path)
     except (ArchiveError, FileNotFoundError) as error:
         return fail(str(error), 2)
     except SelfPlayError as error:
@@ -90,10 +102,20 @@ def find_self_play_model(model: str) -> str:
         return RANDOM_MODEL
 
 
-def play(batch: Any, supervisor: Any, model: str) -> int:
+def connect(address: str) -> Any:
+    """Connect to a Ray cluster and return the class of its crews; raises SelfPlayError."""
+    from selfplay.crew import import_cluster
+
+    cluster = import_cluster()
+    cluster.connect(address)
+    return cluster.RayCrew
+
+
+def play(batch: Any, supervisor: Any, place: str, model: str) -> int:
     """Play the missing games of a batch, say what becomes of it, and return the exit status."""
-    if batch.note:
-        print_err(batch.note)
+    for line in (batch.note, place):
+        if line:
+            print_err(line)
     print_out(f"Self play visits : {batch.settings.visits}")
     supervisor.report(f"{batch.folder}: {len(batch.missing)} of {batch.settings.games} games to play, model {model}")
     stopped = supervisor.run()

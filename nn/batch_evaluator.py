@@ -14,6 +14,7 @@ import torch
 from nn.constant import INPUT_PLANES
 from nn.feature import Evaluator as AnyEvaluator
 from nn.inference import Evaluator
+from nn.model_file import ModelFile
 from nn.utility import load_evaluator
 
 BUFFERS = 2
@@ -116,7 +117,7 @@ class CudaEvaluator:
 
 
 def load_batch_evaluator(
-    model: str, board_size: int, use_gpu: bool, threads: int, positions: int | None = None
+    model: str | ModelFile, board_size: int, use_gpu: bool, threads: int, positions: int | None = None
 ) -> tuple[ThreadedEvaluator | CudaEvaluator, str]:
     """Return the evaluator of a model file and the description of its network; raises ModelFileError.
 

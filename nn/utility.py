@@ -14,6 +14,7 @@ import torch
 from common.atomic_file import write_atomically
 from common.print_console import print_err
 from nn.constant import INPUT_PLANES
+from nn.model_file import RANDOM_MODEL, ModelFile, read_model_file
 from nn.network.dual_net import DualNet
 from nn.network.head.policy_head import POLICY_CHANNELS
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 Net = TypeVar("Net", bound=torch.nn.Module)
 
-RANDOM_MODEL = "none"
 RANDOM_MODEL_SEED = 0
 SUGGESTION = "give another file with --model, or `--model none` for a network that knows nothing"
 
@@ -30,7 +30,7 @@ SUGGESTION = "give another file with --model, or `--model none` for a network th
 class ModelFileError(Exception):
     """A model file that cannot be used; one line with path, reason and what to do."""
 
-    def __init__(self, path: str | Path, reason: str, advice: str = SUGGESTION) -> None:
+    def __init__(self, path: str | Path | ModelFile, reason: str, advice: str = SUGGESTION) -> None:
         """Keep the three parts; str() joins them."""
         super().__init__(f"cannot use model {path}: {reason}; {advice}")
         self.path = str(path)
@@ -88,10 +88,10 @@ def save_network(network: torch.nn.Module, path: str | Path) -> None:
     save_atomically(weights, path)
 
 
-def read_state_dict(path: str | Path) -> dict[str, torch.Tensor]:
+def read_state_dict(path: str | Path | ModelFile) -> dict[str, torch.Tensor]:
     """Return the tensors of a model file; raises ModelFileError for anything but a dict of finite tensors."""
     try:
-        data = Path(path).read_bytes()
+        data = (path if isinstance(path, ModelFile) else read_model_file(path)).content
     except FileNotFoundError:
         raise ModelFileError(path, "there is no such file") from None
     except OSError as error:
@@ -129,11 +129,11 @@ def infer_shape(weights: dict[str, torch.Tensor]) -> NetworkShape:
     return NetworkShape(stem.shape[0], len(numbers), board_size)
 
 
-def load_network(path: str | Path, board_size: int | None = None, use_gpu: bool = False) -> DualNet:
+def load_network(path: str | Path | ModelFile, board_size: int | None = None, use_gpu: bool = False) -> DualNet:
     """Return the network of a model file in evaluation mode, on the device.
 
     Args:
-        path: model file, or "none" for random (seeded) weights.
+        path: model file (or one that has been read), or "none" for random (seeded) weights.
         board_size: size that is needed; None takes the file's.
         use_gpu: whether to use the first CUDA device.
 
@@ -181,7 +181,7 @@ def make_random_network(board_size: int | None, device: torch.device) -> DualNet
 
 
 def load_evaluator(
-    path: str | Path, board_size: int | None = None, use_gpu: bool = False, symmetries: int = 1
+    path: str | Path | ModelFile, board_size: int | None = None, use_gpu: bool = False, symmetries: int = 1
 ) -> "Evaluator":
     """Return the fast numpy evaluator of a model file ("none": random weights); raises ModelFileError."""
     from nn.inference import Evaluator  # the import of the lower-level parts waits until an evaluator is wanted

@@ -10,6 +10,7 @@ from board.coordinate import Coordinate
 from board.random_state import new_random_state
 from board.state import EMPTY
 from board.stone import Stone
+from common.atomic_file import write_atomically
 from selfplay.games import MOVE_LIMIT, RESIGNATION, TWO_PASSES, Games, Rules
 from sgf.match_result import MatchResult
 from sgf.selfplay_record import SelfPlayRecord
@@ -85,13 +86,24 @@ class GameRecord:
             return None
         return self.result == (MatchResult.WHITE_WIN if self.gave_up == Stone.BLACK else MatchResult.BLACK_WIN)
 
-    def write(self, folder: Path) -> Path:
-        """Write the game as {number}.sgf, complete or not at all; raises OSError."""
-        record = SelfPlayRecord(folder, Coordinate(self.board_size))
-        record.set_index(self.number)
+    def get_sgf(self) -> bytes:
+        """Return the content of the game's file."""
+        record = SelfPlayRecord("", Coordinate(self.board_size))
         record.save_game(self.moves, self.policy, self.value)
         is_resign = self.reason == EndReason.RESIGNATION
-        return record.write_record(self.result, self.komi, is_resign, self.score, f"self-play, {self.reason.text}")
+        text = record.get_sgf(self.result, self.komi, is_resign, self.score, f"self-play, {self.reason.text}")
+        return text.encode("ascii")
+
+    def write(self, folder: Path) -> Path:
+        """Write the game as {number}.sgf, complete or not at all; raises OSError."""
+        return write_game(folder, self.number, self.get_sgf())
+
+
+def write_game(folder: Path, number: int, content: bytes) -> Path:
+    """Write a game as {number}.sgf, complete or not at all; raises OSError."""
+    path = folder / f"{number}.sgf"
+    write_atomically(path, content)
+    return path
 
 
 def take_record(games: Games, g: int, number: int, rules: Rules) -> GameRecord:

@@ -1,4 +1,4 @@
-"""A worker process: plays the games it is told to, writes them, and reports each one once it is on the disk."""
+"""A worker: plays the games it is told to, has them written, and reports each one."""
 
 import signal
 import traceback
@@ -9,16 +9,18 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from nn.model_file import ModelFile
 from selfplay.archive import BatchSettings
 from selfplay.batch import SelfPlay, compile_steps, slots_per_half
 from selfplay.game import GameRecord, NewGame, draw_game
 from selfplay.games import new_rules
 from selfplay.progress import summarize
 
-# Messages to the parent: READY (description of the network, on a GPU?, games at a time), GAME (GameSummary),
-# FAILED (one line for the user, exit status). Messages from it: a list of game numbers; None or the end of the
-# pipe means stop.
-READY, GAME, FAILED = "ready", "game", "failed"
+# Messages to the parent: READY (description of the network, on a GPU?, games at a time), GAME (GameSummary, the SGF
+# file's content where the worker has no folder to write to), FAILED (one line for the user, exit status). Messages from
+# it: a list of game numbers; None or the end of the pipe means stop. The supervisor itself is told the end of a worker
+# as ENDED (who ended and how, for the log).
+READY, GAME, FAILED, ENDED = "ready", "game", "failed", "ended"
 
 EXIT_BAD_FILE, EXIT_ERROR = 2, 1
 
@@ -30,10 +32,10 @@ WRITING_LIMIT = 64
 class WorkerTask:
     """What every worker of a run is told at its start."""
 
-    folder: Path
+    folder: Path | None  # of the games; None where they are sent to the parent instead
     batch_number: int
     settings: BatchSettings
-    model: str
+    model: str | ModelFile
     use_gpu: bool
     threads: int
     positions: int | None  # per network call, None for what suits the device
@@ -46,8 +48,8 @@ class Stop(Exception):
 class Writer:
     """Writes games in a thread of its own and reports them; a failure comes up in the thread that plays."""
 
-    def __init__(self, connection: Connection, folder: Path) -> None:
-        """Write to `folder`, report to the parent."""
+    def __init__(self, connection: Connection, folder: Path | None) -> None:
+        """Write to `folder`, or send the games where there is none; report to the parent."""
         self._connection, self._folder = connection, folder
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="writer")
         self._waiting: deque[Future] = deque()
@@ -65,9 +67,13 @@ class Writer:
             future.result()
 
     def _write(self, record: GameRecord) -> None:
-        """Write one game, then say that it is there."""
-        record.write(self._folder)
-        self._connection.send((GAME, summarize(record)))
+        """Write one game, then say that it is there; or send it."""
+        content = None
+        if self._folder is None:
+            content = record.get_sgf()
+        else:
+            record.write(self._folder)
+        self._connection.send((GAME, summarize(record), content))
 
 
 class Orders:
@@ -98,20 +104,28 @@ class Orders:
         return draw_game(self._numbers.popleft(), self._seed, self._settings.no_resign_rate)
 
 
-def run_worker(connection: Connection, task: WorkerTask) -> None:
-    """Play until the parent says stop; the main function of a worker process."""
+def run_process(connection: Connection, task: WorkerTask) -> None:
+    """Be a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the parent decides
+    run_worker(connection, task)
+
+
+def run_worker(connection: Connection, task: WorkerTask) -> None:
+    """Play until the parent says stop."""
     try:
         _work(connection, task)
     except Stop:
         pass
     except OSError as error:
-        place = error.filename or task.folder
-        _report_failure(connection, f"{error.strerror or error}: {place}; the games written before are intact",
-                        EXIT_ERROR)
+        _report_failure(connection, describe_failure(error, task.folder), EXIT_ERROR)
     except Exception:
         traceback.print_exc()
         raise
+
+
+def describe_failure(error: OSError, folder: Path | None) -> str:
+    """Return the line for the user when a game could not be written."""
+    return f"{error.strerror or error}: {error.filename or folder}; the games written before are intact"
 
 
 def _report_failure(connection: Connection, text: str, status: int) -> None:
@@ -156,7 +170,7 @@ def start_worker(context: Any, task: WorkerTask) -> tuple[Any, Connection]:
     traceback.
     """
     ours, theirs = context.Pipe()
-    process = context.Process(target=run_worker, args=(theirs, task), name="selfplay-worker", daemon=True)
+    process = context.Process(target=run_process, args=(theirs, task), name="selfplay-worker", daemon=True)
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
     try:
         process.start()

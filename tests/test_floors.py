@@ -41,7 +41,7 @@ def imported_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def import_offences(path: str, tree: ast.AST) -> Iterator[str]:
-    """Yield the imports that go up or sideways, and torch, click and numba where they do not belong."""
+    """Yield the imports that go up or sideways, and torch, ray, click and numba where they do not belong."""
     here = package_of(path)
     for line, name in imported_names(tree):
         top, last = name.split(".")[0], name.split(".")[-1]
@@ -51,6 +51,8 @@ def import_offences(path: str, tree: ast.AST) -> Iterator[str]:
             yield f"{path}:{line}: {here} (floor {FLOORS[here]}) imports {top} (floor {FLOORS[top]})"
         elif top == "torch" and here != "nn":
             yield f"{path}:{line}: torch outside nn/"
+        elif top == "ray" and path != "selfplay/cluster.py":
+            yield f"{path}:{line}: ray outside selfplay/cluster.py"
         elif top == "click" and FLOORS[here] != 7 and path != "common/command_line.py":
             yield f"{path}:{line}: click outside the entry scripts"
         elif top == "numba" and last in COMPILERS and path != "common/kernel.py":
@@ -124,6 +126,7 @@ def test_house_rules(path: str) -> None:
     ("board/rules.py", "from . import state", "relative import"),
     ("mcts/tree.py", "import torch.nn", "torch outside"),
     ("mcts/tree.py", "from torch import nn", "torch outside"),
+    ("selfplay/worker.py", "from ray.exceptions import RayError", "ray outside"),
     ("gtp/client.py", "import click", "click outside"),
     ("board/rules.py", "from numba import njit", "common/kernel.py"),
     ("board/rules.py", "import numba\n@numba.njit(cache=True)\ndef f(): pass", "common/kernel.py"),

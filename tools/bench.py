@@ -4,6 +4,7 @@
     python tools/bench.py data --kifu-dir FOLDER
     python tools/bench.py ownership --kifu-dir FOLDER
     python tools/bench.py selfplay
+    python tools/bench.py cluster --ray local
     python tools/bench.py signature
 
 Each figure is the median of several runs. Rates are per second of the clock; the column "per CPU s" is per second that
@@ -187,6 +188,27 @@ def selfplay(**options: Any) -> None:
 
 
 @main.command()
+@with_options(
+    BOARD_SIZE_OPTION,
+    click.option("--visits", "selfplay_visits", type=click.IntRange(2), default=16, show_default=True,
+                 help="Visits per move."),
+    click.option("--games", type=click.IntRange(1), default=2000, show_default=True,
+                 help="Games to write, to read and to gather."),
+    click.option("--ray", "ray_address", metavar="ADDRESS", default=None,
+                 help="Ray cluster to gather games from, such as local.  [default: none]"),
+)
+def cluster(**options: Any) -> None:
+    """What bounds self-play on many machines: a core without the network, and the place where all games arrive."""
+    from selfplay.crew import SelfPlayError
+    from tools.benchlib.cluster_bench import measure_cluster
+
+    try:
+        run([measure_cluster], **options)
+    except SelfPlayError as error:
+        fail(str(error))
+
+
+@main.command()
 @with_options()
 def signature(**options: Any) -> None:
     """One number that a change must keep unless it is meant to change the search."""
@@ -198,7 +220,7 @@ def signature(**options: Any) -> None:
 @main.command(name="all")
 @with_options(SEARCH_VISITS, MODEL, USE_GPU, ENGINE_VISITS)
 def run_all(**options: Any) -> None:
-    """Everything but data, ownership and selfplay."""
+    """Everything but data, ownership, selfplay and cluster."""
     from tools.benchlib.board_bench import measure_board
     from tools.benchlib.network_bench import measure_engine, measure_network
     from tools.benchlib.search_bench import measure_search

@@ -102,6 +102,16 @@ def test_selfplay(tmp_path: Path) -> None:
     assert by_name["length of a game"]["value"] <= 18
 
 
+def test_cluster(tmp_path: Path) -> None:
+    """A core without a network and the files of its games are measured, also without a cluster."""
+    content = call_for_json(tmp_path, "cluster", "--size", "3", "--visits", "2", "--games", "5")
+    check_figures(content["figures"], runs=1)
+    by_name = {figure["name"]: figure["value"] for figure in content["figures"]}
+    length = by_name["length of these games"]
+    assert by_name["bytes of a game"] == pytest.approx(length * by_name["bytes of a move"])
+    assert 2 <= length <= 18 and sum(figure["unit"] == "games/s" for figure in content["figures"]) == 4
+
+
 def test_data(tmp_path: Path) -> None:
     """Games of a folder are converted, and nothing but the wanted files stays behind."""
     folder = tmp_path / "kifu"

@@ -27,6 +27,7 @@ class Settings:
     games: int = 60
     selfplay_visits: int = 16
     processes: int | None = None  # None: one per core
+    ray_address: str | None = None  # of a cluster to measure
     positions: int | None = None  # per network call of self-play; None: what suits the device
 
 

@@ -1,0 +1,76 @@
+"""What a run of self-play needs from the place where its workers are: processes here, or actors on a cluster."""
+
+import time
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Protocol
+
+from selfplay.worker import EXIT_BAD_FILE, EXIT_ERROR
+
+# Games from elsewhere that are written at a time: a disk that is told to sync several files does them together.
+WRITERS = 8
+
+
+class SelfPlayError(Exception):
+    """A run that cannot go on; the text is one line for the user."""
+
+    def __init__(self, text: str, status: int = EXIT_ERROR) -> None:
+        """Keep the exit status."""
+        super().__init__(text)
+        self.status = status
+
+
+class Worker:
+    """A worker seen from the supervisor.
+
+    Attributes:
+        slots: games it plays at a time; 0 until it is ready.
+        numbers: games it was told to play and has not reported.
+        started: time.monotonic() of its start.
+    """
+
+    def __init__(self) -> None:
+        """Note the time."""
+        self.slots = 0
+        self.numbers: set[int] = set()
+        self.started = time.monotonic()
+
+    def send(self, numbers: list[int] | None) -> None:
+        """Tell it to play more games, or (None) to end; if it is gone, its end will be received."""
+        raise NotImplementedError
+
+    def kill(self) -> None:
+        """End it by force."""
+        raise NotImplementedError
+
+
+class Crew(Protocol):
+    """Starts workers and brings their messages."""
+
+    description: str  # of the place, for the user; empty where there is nothing to say
+
+    def size(self) -> int:
+        """Return how many workers there should be at present."""
+
+    def start(self) -> Worker:
+        """Start one more."""
+
+    def welcome(self, worker: Worker, description: str, on_gpu: bool) -> str:
+        """Learn what a worker that has become ready computes with; return the line for the log, "" for none."""
+
+    def receive(self, workers: list[Worker], seconds: float) -> Iterable[tuple[Worker, tuple]]:
+        """Yield what the workers have to say (selfplay/worker.py), waiting at most so long for the first message.
+
+        The game of a GAME message is on the disk. After ENDED nothing more comes from a worker. Raises SelfPlayError.
+        """
+
+
+def import_cluster() -> ModuleType:
+    """Return selfplay.cluster; raises SelfPlayError where Ray, which only it needs, is not installed."""
+    try:
+        from selfplay import cluster
+    except ImportError as error:
+        if error.name != "ray":
+            raise
+        raise SelfPlayError("--ray needs the package ray: pip install ray", EXIT_BAD_FILE) from None
+    return cluster
