@@ -61,7 +61,9 @@ def test_a_hundred_games_of_the_engine_without_an_illegal_move(tmp_path: Path) -
     ))
     records = read_records(tmp_path)
     reasons = Counter(record.reason for record in records)
-    assert len(records) == 100 and set(reasons) <= {"score", "resign"}, reasons
+    # Moves drawn from a network that knows nothing may go on for long: the referee ends such a game.
+    assert len(records) == 100 and set(reasons) <= {"score", "resign", "max-moves"}, reasons
+    assert reasons["max-moves"] < 10
     game = sgf.Sgf_game.from_bytes((tmp_path / "sgf" / "game00001.sgf").read_bytes())
     analyses = [json.loads(node.get("CC")) for node in game.get_main_sequence() if node.has_property("CC")]
     assert analyses and all(0.0 <= analysis["winrate"] <= 1.0 for analysis in analyses)
