@@ -90,7 +90,8 @@ def test_network_and_engine(tmp_path: Path) -> None:
 def test_selfplay(tmp_path: Path) -> None:
     """Games an hour stand beside the network alone; on a tiny board, for a moment."""
     path = tmp_path / "figures.json"
-    result = call("selfplay", "--seconds", "0.2", "--size", "3", "--visits", "2", "--process", "1",
+    # Games that begin or end within a short window would move the positions per move.
+    result = call("selfplay", "--seconds", "1", "--size", "3", "--visits", "2", "--process", "1",
                   "--batch-size", "16", "--json", str(path))
     assert result.exit_code == 0, result.output
     content = json.loads(path.read_text())
@@ -98,8 +99,7 @@ def test_selfplay(tmp_path: Path) -> None:
     by_name = {figure["name"]: figure for figure in content["figures"]}
     assert by_name["self-play games"]["tamago"] == [267, 267] and by_name["self-play games"]["target"] == 25 * 267
     assert by_name["self-play / network alone"]["target"] == 75
-    # Three a move; games that begin or end within so short a window move the mean.
-    assert 1 < by_name["positions evaluated per move"]["value"] < 9
+    assert 1 < by_name["positions evaluated per move"]["value"] < 4
     assert by_name["length of a game"]["value"] <= 18
 
 

@@ -58,12 +58,11 @@ def test_a_hundred_games_of_the_engine_without_an_illegal_move(tmp_path: Path) -
     run_match(MatchConfig(
         first=f"{engine} --visits 4", second=f"{engine} --policy-move true --resign-threshold 0", directory=tmp_path,
         games=100, size=5, komi=0.5, parallel=2, time_seconds=120, client="cgos", openings="random",
+        max_moves=2000,  # moves drawn from a network that knows nothing may go on for long
     ))
     records = read_records(tmp_path)
     reasons = Counter(record.reason for record in records)
-    # Moves drawn from a network that knows nothing may go on for long: the referee ends such a game.
-    assert len(records) == 100 and set(reasons) <= {"score", "resign", "max-moves"}, reasons
-    assert reasons["max-moves"] < 10
+    assert len(records) == 100 and set(reasons) <= {"score", "resign"}, reasons
     game = sgf.Sgf_game.from_bytes((tmp_path / "sgf" / "game00001.sgf").read_bytes())
     analyses = [json.loads(node.get("CC")) for node in game.get_main_sequence() if node.has_property("CC")]
     assert analyses and all(0.0 <= analysis["winrate"] <= 1.0 for analysis in analyses)
