@@ -14,7 +14,8 @@ from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import EXIT_OK, run_command
 from common.cores import count_usable_cores
 from common.print_console import print_err, print_out
-from gtp.options import DEFAULT_KOMI, RANDOM_MODEL, RESIGN_THRESHOLD, find_model
+from gtp.options import DEFAULT_KOMI, RESIGN_THRESHOLD, find_model
+from nn.model_file import RANDOM_MODEL
 
 PROGRAM_DIR = Path(__file__).resolve().parent
 DEFAULT_MODEL = "model/rl-model.bin"

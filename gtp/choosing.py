@@ -94,7 +94,7 @@ class MoveChooser:
             found = run_search(self.options, self._clock, tree, self._board, self._color, limit, watch, on_report)
             report_search(self._board, found)
             drawn = draw_by_visits(found, self.options.temperature, rng)
-            result = self._settle(found if drawn == found.pos else found.with_first(drawn), rule)
+            result = self._settle(found.with_first(drawn), rule)
             # The win rate of the search's own move: the rules for passing do not make the position worse.
             choice = Choice(result.pos, found.winrate, found.visits, tuple(result.candidates[0].pv))
         if watch.report is not None:
@@ -124,7 +124,7 @@ class MoveChooser:
             rest = [move.pos for move in found.candidates]
             playable = first_playable(self._board, self._color, [pos, *ranked, *rest])
             pos = PASS if playable is None else playable
-        return found if pos == found.pos else found.with_first(pos)
+        return found.with_first(pos)
 
     def _periodic_report(self, rule: PassRule, watch: Watch) -> Callable[[MCTSTree], None] | None:
         """Return a function for each batch that reports when the interval is over."""

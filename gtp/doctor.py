@@ -19,7 +19,8 @@ from pathlib import Path
 from common.cores import count_usable_cores, get_load
 from common.print_console import print_out
 from gtp.finding import FAIL, OK, WARN, Check, Finding, Patient
-from gtp.options import RANDOM_MODEL, EngineOptions, find_model
+from gtp.options import EngineOptions, find_model
+from nn.model_file import RANDOM_MODEL
 from program import PROGRAM_NAME, VERSION
 
 EXIT_HEALTHY, EXIT_SICK = 0, 1

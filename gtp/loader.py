@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from common.print_console import print_err
-from gtp.options import RANDOM_MODEL, EngineOptions
+from gtp.options import EngineOptions
+from nn.model_file import RANDOM_MODEL
 
 if TYPE_CHECKING:
     from gtp.engine import Engine

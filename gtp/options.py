@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcts.constant import DEFAULT_LAG
+from nn.model_file import RANDOM_MODEL
 
 DEFAULT_MODEL = "model/model.bin"
-RANDOM_MODEL = "none"
 
 RESIGN_THRESHOLD = 0.05
 RESIGN_STREAK = 3

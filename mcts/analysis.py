@@ -45,6 +45,8 @@ class SearchResult:
 
     def with_first(self, pos: int) -> "SearchResult":
         """Return the same result with the candidate `pos` as the move to play, and so of order 0."""
+        if pos == self.pos:
+            return self
         ranked = sorted(self.candidates, key=lambda move: (move.pos != pos, move.order))
         moves = [replace(move, order=order) for order, move in enumerate(ranked)]
         winrate = moves[0].winrate if moves[0].visits else self.raw_value

@@ -25,8 +25,8 @@ from ray.exceptions import RayError
 from common.print_console import print_err
 from nn.model_file import RANDOM_MODEL, ModelFile, read_model_file
 from selfplay.crew import WRITERS, SelfPlayError, Worker
-from selfplay.game import write_game
 from selfplay.worker import ENDED, EXIT_BAD_FILE, EXIT_ERROR, GAME, WorkerTask, describe_failure, run_worker
+from sgf.selfplay_record import write_game
 
 ROOT = Path(__file__).resolve().parent.parent
 # What a worker imports; it is sent to the nodes.

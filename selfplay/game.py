@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
-from pathlib import Path
 
 import numpy as np
 
@@ -10,7 +9,6 @@ from board.coordinate import Coordinate
 from board.random_state import new_random_state
 from board.state import EMPTY
 from board.stone import Stone
-from common.atomic_file import write_atomically
 from selfplay.games import MOVE_LIMIT, RESIGNATION, TWO_PASSES, Games, Rules
 from sgf.match_result import MatchResult
 from sgf.selfplay_record import SelfPlayRecord
@@ -93,17 +91,6 @@ class GameRecord:
         is_resign = self.reason == EndReason.RESIGNATION
         text = record.get_sgf(self.result, self.komi, is_resign, self.score, f"self-play, {self.reason.text}")
         return text.encode("ascii")
-
-    def write(self, folder: Path) -> Path:
-        """Write the game as {number}.sgf, complete or not at all; raises OSError."""
-        return write_game(folder, self.number, self.get_sgf())
-
-
-def write_game(folder: Path, number: int, content: bytes) -> Path:
-    """Write a game as {number}.sgf, complete or not at all; raises OSError."""
-    path = folder / f"{number}.sgf"
-    write_atomically(path, content)
-    return path
 
 
 def take_record(games: Games, g: int, number: int, rules: Rules) -> GameRecord:

@@ -15,6 +15,7 @@ from selfplay.batch import SelfPlay, compile_steps, slots_per_half
 from selfplay.game import GameRecord, NewGame, draw_game
 from selfplay.games import new_rules
 from selfplay.progress import summarize
+from sgf.selfplay_record import write_game
 
 # Messages to the parent: READY (description of the network, on a GPU?, games at a time), GAME (GameSummary, the SGF
 # file's content where the worker has no folder to write to), FAILED (one line for the user, exit status). Messages from
@@ -68,12 +69,10 @@ class Writer:
 
     def _write(self, record: GameRecord) -> None:
         """Write one game, then say that it is there; or send it."""
-        content = None
-        if self._folder is None:
-            content = record.get_sgf()
-        else:
-            record.write(self._folder)
-        self._connection.send((GAME, summarize(record), content))
+        content = record.get_sgf()
+        if self._folder is not None:
+            write_game(self._folder, record.number, content)
+        self._connection.send((GAME, summarize(record), content if self._folder is None else None))
 
 
 class Orders:

@@ -87,6 +87,13 @@ def format_result(result: MatchResult, score: float = 0.0, is_resign: bool = Fal
     return f"{winner}+R" if is_resign else f"{winner}+{abs(score):.1f}"
 
 
+def write_game(folder: Path, number: int, content: bytes) -> Path:
+    """Write a game as {number}.sgf, complete or not at all, and return the path; raises OSError."""
+    path = folder / f"{number}.sgf"
+    write_atomically(path, content)
+    return path
+
+
 class SelfPlayRecord:
     """Collector and writer of one game at a time."""
 
@@ -148,6 +155,5 @@ class SelfPlayRecord:
     def write_record(self, result: MatchResult, komi: float, is_resign: bool = False, score: float = 0.0,
                      event: str = "") -> Path:
         """Write the game as {index}.sgf, complete or not at all, and return the path; raises OSError."""
-        path = self.save_dir / f"{self.index}.sgf"
-        write_atomically(path, self.get_sgf(result, komi, is_resign, score, event).encode("ascii"))
-        return path
+        text = self.get_sgf(result, komi, is_resign, score, event)
+        return write_game(self.save_dir, self.index, text.encode("ascii"))

@@ -12,7 +12,7 @@ from selfplay.game import EndReason, GameRecord, NewGame, draw_game
 from selfplay.games import new_rules
 from sgf.match_result import MatchResult
 from sgf.reader import SGFReader
-from sgf.selfplay_record import decode_policy_comment
+from sgf.selfplay_record import decode_policy_comment, write_game
 from tests.mcts.evaluators import ColorEvaluator, ConstantEvaluator
 from tests.selfplay.players import SlowGame, play_games, play_slowly, replay
 from tools.benchlib.evaluators import HashEvaluator
@@ -147,7 +147,7 @@ def test_the_share_of_games_without_resignation() -> None:
 
 def test_files_say_what_happened(tmp_path: Path) -> None:
     for record in play_games(HashEvaluator(5), new_rules(5, 8, 0.5, True, 0.1), begin(12)):
-        path = record.write(tmp_path)
+        path = write_game(tmp_path, record.number, record.get_sgf())
         assert path == tmp_path / f"{record.number}.sgf"
         reader = SGFReader(path, 5)
         assert list(reader.get_moves()) == record.moves

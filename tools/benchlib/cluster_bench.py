@@ -17,12 +17,13 @@ from nn.model_file import RANDOM_MODEL
 from selfplay.archive import BatchSettings, open_batch
 from selfplay.batch import SelfPlay
 from selfplay.crew import WRITERS, import_cluster
-from selfplay.game import GameRecord, draw_game, write_game
+from selfplay.game import GameRecord, draw_game
 from selfplay.games import new_rules
 from selfplay.progress import GameSummary, summarize
 from selfplay.supervisor import Supervisor
 from selfplay.worker import GAME, READY, WorkerTask
 from sgf.archive import read_selfplay_games
+from sgf.selfplay_record import write_game
 from tools.benchlib.evaluators import FreeEvaluator
 from tools.benchlib.measure import Figure, Settings
 
