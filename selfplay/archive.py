@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from common.atomic_file import write_atomically
+from mcts.constant import C_SCALE
 from sgf.archive import list_archive, list_games
 
 BATCH_FILE = "batch.json"
@@ -35,6 +36,7 @@ class BatchSettings:
     resign_threshold: float
     no_resign_rate: float
     seed: int
+    c_scale: float = C_SCALE
 
 
 def lock_archive(archive: Path) -> IO[str]:

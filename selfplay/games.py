@@ -10,7 +10,7 @@ import numpy as np
 from board.geometry import get_geometry
 from board.state import EMPTY, History, State, new_state
 from common.kernel import kernel
-from mcts.constant import MAX_CONSIDERED_NODES, MAX_DEPTH
+from mcts.constant import C_SCALE, MAX_CONSIDERED_NODES, MAX_DEPTH
 from mcts.gumbel import considered_visits
 from mcts.params import Selection
 from mcts.tree_state import DTYPES, EDGE_ARRAYS, NODE_ARRAYS, Batch, Tree, new_batch
@@ -72,14 +72,15 @@ class Work(NamedTuple):
     batch: Batch
 
 
-def new_rules(board_size: int, visits: int, komi: float, superko: bool, resign_threshold: float) -> Rules:
+def new_rules(board_size: int, visits: int, komi: float, superko: bool, resign_threshold: float,
+              c_scale: float = C_SCALE) -> Rules:
     """Return the rules with their tables."""
     schedule = np.zeros((MAX_CONSIDERED_NODES + 1, visits), dtype=np.int32)
     for count in range(1, MAX_CONSIDERED_NODES + 1):
         schedule[count] = considered_visits(count, visits)
     return Rules(
         board_size, float(komi), bool(superko), int(visits), MOVES_PER_POINT * board_size * board_size,
-        float(resign_threshold), Selection(), schedule, get_geometry(board_size).policy_index,
+        float(resign_threshold), Selection(c_scale=float(c_scale)), schedule, get_geometry(board_size).policy_index,
     )
 
 
