@@ -3,6 +3,7 @@
     python tools/bench.py all
     python tools/bench.py data --kifu-dir FOLDER
     python tools/bench.py ownership --kifu-dir FOLDER
+    python tools/bench.py targets --kifu-dir FOLDER
     python tools/bench.py selfplay
     python tools/bench.py cluster --ray local
     python tools/bench.py signature
@@ -166,6 +167,24 @@ def ownership(**options: Any) -> None:
 
 
 @main.command()
+@with_options(
+    KIFU_DIR, MODEL, USE_GPU, BOARD_SIZE_OPTION,
+    click.option("--games", type=click.IntRange(1), default=300, show_default=True,
+                 help="Games to take a position of."),
+    click.option("--visits", "engine_visits", type=click.IntRange(2), default=1000, show_default=True,
+                 help="Visits of the long search."),
+)
+def targets(**options: Any) -> None:
+    """How good a policy a search of few visits teaches, beside that of a long one (not its speed)."""
+    from tools.benchlib.target_bench import NoPositionsError, measure_targets
+
+    try:
+        run_with_model([measure_targets], **options)
+    except NoPositionsError as error:
+        fail(str(error))
+
+
+@main.command()
 @click.option("--seconds", type=click.FloatRange(0.0, min_open=True), default=60.0, show_default=True,
               help="Length of the measurement, after a warm-up; as long again for the network alone.")
 @click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), default=None,
@@ -220,7 +239,7 @@ def signature(**options: Any) -> None:
 @main.command(name="all")
 @with_options(SEARCH_VISITS, MODEL, USE_GPU, ENGINE_VISITS)
 def run_all(**options: Any) -> None:
-    """Everything but data, ownership, selfplay and cluster."""
+    """Everything but data, ownership, targets, selfplay and cluster."""
     from tools.benchlib.board_bench import measure_board
     from tools.benchlib.network_bench import measure_engine, measure_network
     from tools.benchlib.search_bench import measure_search

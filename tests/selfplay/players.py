@@ -63,7 +63,7 @@ class KernelNoise:
 def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
     """Play one game with MCTSTree and GoBoard, as the issue describes it."""
     board = GoBoard(rules.board_size, rules.komi, check_superko=True)
-    tree = MCTSTree(evaluator, rules.board_size, SearchParams(batch_size=16, tree_size=64))
+    tree = MCTSTree(evaluator, rules.board_size, SearchParams(rules.selection, batch_size=16, tree_size=64))
     noise = cast(np.random.Generator, KernelNoise(new.seed))
     policies: list[np.ndarray] = []
     values: list[float] = []

@@ -8,6 +8,7 @@ import pytest
 
 from board.coordinate import Coordinate
 from board.stone import Stone
+from mcts.constant import C_SCALE
 from selfplay.game import EndReason, GameRecord, NewGame, draw_game
 from selfplay.games import new_rules
 from sgf.match_result import MatchResult
@@ -39,15 +40,30 @@ def test_one_game_is_one_search_after_the_other(size: int, visits: int, komi: fl
     compare_with_searches(size, visits, komi, threshold, games=4)
 
 
+def test_one_game_is_one_search_after_the_other_whatever_c_scale() -> None:
+    compare_with_searches(5, 16, 0.5, 0.05, games=4, c_scale=0.1)
+
+
+def test_a_smaller_c_scale_teaches_a_softer_policy() -> None:
+    """The less win rates count, the nearer the policy is to the network's own, which is wider here."""
+    def entropy(c_scale: float) -> float:
+        record = play_games(HashEvaluator(5), new_rules(5, 16, 0.5, True, 0.0, c_scale), begin(1))[0]
+        policy = np.maximum(record.policy[0], 1e-30)  # of the empty board, the same in both games
+        return float(-(policy * np.log(policy)).sum())
+
+    assert entropy(1.0) < entropy(0.1) < entropy(0.001)
+
+
 @pytest.mark.plain
 @pytest.mark.parametrize(("size", "visits"), [(2, 2), (2, 5), (3, 16)])
 def test_small_games_are_one_search_after_the_other(size: int, visits: int) -> None:
     compare_with_searches(size, visits, 0.5, 0.1, games=2)
 
 
-def compare_with_searches(size: int, visits: int, komi: float, threshold: float, games: int) -> None:
+def compare_with_searches(size: int, visits: int, komi: float, threshold: float, games: int,
+                          c_scale: float = C_SCALE) -> None:
     """Play games both ways; they must be equal to the last bit."""
-    rules = new_rules(size, visits, komi, True, threshold)
+    rules = new_rules(size, visits, komi, True, threshold, c_scale)
     evaluator = HashEvaluator(size)
     for new in begin(games, seed=size):
         [fast] = play_games(evaluator, rules, [new], positions=16)

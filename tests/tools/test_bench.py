@@ -266,3 +266,32 @@ def test_ownership_compares_all_ways(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert float(square) == pytest.approx(18 / 25, abs=0.001)  # two of the twenty points that end as somebody's
     empty = CliRunner().invoke(main, ["ownership", "--kifu-dir", str(tmp_path), "--model", "none"])
     assert empty.exit_code == 2 and empty.output.count("\n") == 1
+
+
+def test_targets_compares_policies_with_a_long_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tools.benchlib import target_bench
+
+    moves = "".join(f";B[{x}b];W[{x}d]" for x in "abcde")
+    (tmp_path / "game.sgf").write_text(f"(;GM[1]SZ[5]KM[0.5]{moves})")
+    (tmp_path / "short.sgf").write_text("(;GM[1]SZ[5];B[aa];W[];B[])")
+    (tmp_path / "bad.sgf").write_text("(;GM[1]SZ[5];B[aa];W[aa];B[];W[];B[];W[])")
+    options = ["--kifu-dir", str(tmp_path), "--size", "5", "--games", "9", "--visits", "20", "--model", "none"]
+    monkeypatch.setattr(target_bench, "load_evaluator", lambda *_, **__: HashEvaluator(5))
+    done = CliRunner().invoke(main, ["targets", *options])
+    assert done.exit_code == 0, done.output
+    assert "targets: 1 positions" in done.output
+    rows = [line.split()[0] for line in done.output.splitlines()]
+    assert [rows.count(name) for name in ("network", "16", "32", "64")] == [1, 5, 5, 5]
+    empty = CliRunner().invoke(main, ["targets", "--kifu-dir", str(tmp_path), "--model", "none"])
+    assert empty.exit_code == 2 and empty.output.count("\n") == 1
+
+
+def test_a_policy_is_compared_with_the_truth() -> None:
+    from tools.benchlib.target_bench import compare
+
+    truth = np.array([0.5, 0.25, 0.25])
+    loss, found, share, entropy = compare(truth, truth)
+    assert loss == pytest.approx(entropy) == pytest.approx(1.5 * np.log(2))
+    assert (found, share) == (1.0, 0.5)
+    worse = compare(np.array([0.2, 0.7, 0.1]), truth)
+    assert worse[0] > loss and worse[1:3] == (0.0, 0.25)
