@@ -55,10 +55,10 @@ def check_finite(_: click.Context, parameter: click.Parameter, value: float) -> 
               help="Resign below this win rate; 0: never.")
 @click.option("--no-resign-rate", type=click.FloatRange(0, 1), default=NO_RESIGN_RATE, show_default=True,
               help="Share of games in which nobody resigns.")
-@click.option("--c-scale", type=click.FloatRange(0, min_open=True), default=C_SCALE, show_default=True,
+@click.option("--target-scale", type=click.FloatRange(0, min_open=True), default=C_SCALE, show_default=True,
               callback=check_finite,
-              help="How much a difference in win rate counts beside the network's policy, in the search and in the "
-                   "policy it teaches (sigma of Gumbel AlphaZero). Few visits of a weak network want less: 0.1.")
+              help="How sharp the recorded policy is: c_scale of Gumbel AlphaZero in it alone, not in the search. Few "
+                   "visits teach more with 0.1 to 0.4.")
 @click.option("--batch-size", type=click.IntRange(16), default=None,
               help="Positions per call of the network.  [default: 128, on a GPU 4096]")
 @click.option("--ray", "ray_address", metavar="ADDRESS", default=None,

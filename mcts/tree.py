@@ -273,10 +273,14 @@ class MCTSTree:
             raw_value=root.raw_value, candidates=candidates, tree_is_full=self.tree_is_full,
         )
 
-    def improved_policy(self) -> np.ndarray:
-        """Return the improved policy of the root, float64 [A], 0 for moves that are no candidates."""
+    def improved_policy(self, c_scale: float | None = None) -> np.ndarray:
+        """Return the improved policy of the root, float64 [A], 0 for moves that are no candidates.
+
+        `c_scale` makes it sharper or softer than the search took it (None).
+        """
         selection, root = self.params.selection, self.root
-        improved_policy(self._tree, ROOT, selection.c_visit, selection.c_scale, self._policy)
+        scale = selection.c_scale if c_scale is None else c_scale
+        improved_policy(self._tree, ROOT, selection.c_visit, scale, self._policy)
         policy = np.zeros(len(self._policy))
         policy[self.geometry.policy_index[root.action]] = self._policy[: root.num_children]
         return policy

@@ -36,7 +36,7 @@ class BatchSettings:
     resign_threshold: float
     no_resign_rate: float
     seed: int
-    c_scale: float = C_SCALE
+    target_scale: float = C_SCALE
 
 
 def lock_archive(archive: Path) -> IO[str]:

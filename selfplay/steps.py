@@ -110,7 +110,7 @@ def same_round(schedule, done):
 @kernel
 def record_search(games, g, tree, ply, work, rules):
     """Write improved policy and mean value of the root as those of move `ply`. Modifies games and work."""
-    improved_policy(tree, ROOT, rules.selection.c_visit, rules.selection.c_scale, work.policy)
+    improved_policy(tree, ROOT, rules.selection.c_visit, rules.target_scale, work.policy)
     row = games.policy[g, ply]
     row[:] = NO_CANDIDATE
     value_sum, visits = 0.0, 0

@@ -63,7 +63,7 @@ class KernelNoise:
 def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
     """Play one game with MCTSTree and GoBoard, as the issue describes it."""
     board = GoBoard(rules.board_size, rules.komi, check_superko=True)
-    tree = MCTSTree(evaluator, rules.board_size, SearchParams(rules.selection, batch_size=16, tree_size=64))
+    tree = MCTSTree(evaluator, rules.board_size, SearchParams(batch_size=16, tree_size=64))
     noise = cast(np.random.Generator, KernelNoise(new.seed))
     policies: list[np.ndarray] = []
     values: list[float] = []
@@ -78,7 +78,7 @@ def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
                 break
         policy = np.full(rules.board_size ** 2 + 1, -1.0)
         index = tree.geometry.policy_index[tree.root.action]
-        policy[index] = tree.improved_policy()[index]
+        policy[index] = tree.improved_policy(rules.target_scale)[index]
         policies.append(policy)
         values.append(float(np.sum(tree.root.children_value_sum)) / int(tree.root.children_visits.sum()))
         board.put_stone(best.pos, color)

@@ -40,18 +40,22 @@ def test_one_game_is_one_search_after_the_other(size: int, visits: int, komi: fl
     compare_with_searches(size, visits, komi, threshold, games=4)
 
 
-def test_one_game_is_one_search_after_the_other_whatever_c_scale() -> None:
-    compare_with_searches(5, 16, 0.5, 0.05, games=4, c_scale=0.1)
+def test_one_game_is_one_search_after_the_other_whatever_target_scale() -> None:
+    compare_with_searches(5, 16, 0.5, 0.05, games=4, target_scale=0.1)
 
 
-def test_a_smaller_c_scale_teaches_a_softer_policy() -> None:
-    """The less win rates count, the nearer the policy is to the network's own, which is wider here."""
-    def entropy(c_scale: float) -> float:
-        record = play_games(HashEvaluator(5), new_rules(5, 16, 0.5, True, 0.0, c_scale), begin(1))[0]
+def test_a_smaller_target_scale_teaches_a_softer_policy() -> None:
+    """The less win rates count, the nearer the policy is to the network's own, which is wider here; the moves stay."""
+    games: list[list[int]] = []
+
+    def entropy(target_scale: float) -> float:
+        record = play_games(HashEvaluator(5), new_rules(5, 16, 0.5, True, 0.0, target_scale), begin(1))[0]
+        games.append(record.moves)
         policy = np.maximum(record.policy[0], 1e-30)  # of the empty board, the same in both games
         return float(-(policy * np.log(policy)).sum())
 
     assert entropy(1.0) < entropy(0.1) < entropy(0.001)
+    assert games[0] == games[1] == games[2]
 
 
 @pytest.mark.plain
@@ -61,9 +65,9 @@ def test_small_games_are_one_search_after_the_other(size: int, visits: int) -> N
 
 
 def compare_with_searches(size: int, visits: int, komi: float, threshold: float, games: int,
-                          c_scale: float = C_SCALE) -> None:
+                          target_scale: float = C_SCALE) -> None:
     """Play games both ways; they must be equal to the last bit."""
-    rules = new_rules(size, visits, komi, True, threshold, c_scale)
+    rules = new_rules(size, visits, komi, True, threshold, target_scale)
     evaluator = HashEvaluator(size)
     for new in begin(games, seed=size):
         [fast] = play_games(evaluator, rules, [new], positions=16)

@@ -157,7 +157,7 @@ def test_a_worker_that_dies_is_replaced(root: Path, tmp_path: Path) -> None:
     (["--visits", "1"], "--visits"), (["--komi", "nan"], "--komi"), (["--no-resign-rate", "2"], "--no-resign-rate"),
     (["--model", "no-such-model.bin"], "no-such-model.bin"), (["--model", __file__], "damaged or no model file"),
     (["--save-dir", __file__], "--save-dir"), (["--process", "0"], "--process"),
-    (["--c-scale", "0"], "--c-scale"), (["--c-scale", "inf"], "--c-scale"),
+    (["--target-scale", "0"], "--target-scale"), (["--target-scale", "inf"], "--target-scale"),
     (["--save-dir", "/proc/archive"], "/proc/archive"),
 ])
 def test_bad_options_give_one_line(root: Path, tmp_path: Path, arguments: list[str], complaint: str) -> None:
@@ -187,18 +187,18 @@ def test_other_settings_begin_another_batch(tmp_path: Path) -> None:
     assert third.number == 2 and "1 keeps its 3 of 12 games: it was begun with --seed 77" in third.note
     fourth = open_batch(tmp_path, BatchSettings(12, 9, 32, 7.0, True, 0.05, 0.1, 78), False)
     assert fourth.number == 3 and "--visits 16" in fourth.note
-    fifth = open_batch(tmp_path, BatchSettings(12, 9, 32, 7.0, True, 0.05, 0.1, 78, c_scale=0.1), False)
-    assert fifth.number == 4 and "--c-scale 1.0" in fifth.note
+    fifth = open_batch(tmp_path, BatchSettings(12, 9, 32, 7.0, True, 0.05, 0.1, 78, target_scale=0.1), False)
+    assert fifth.number == 4 and "--target-scale 1.0" in fifth.note
 
 
-def test_a_batch_from_before_c_scale_goes_on(tmp_path: Path) -> None:
+def test_a_batch_from_before_target_scale_goes_on(tmp_path: Path) -> None:
     from selfplay.archive import BatchSettings, open_batch
 
     wanted = BatchSettings(10, 9, 16, 7.0, True, 0.05, 0.1, 77)
     settings = tmp_path / "1" / BATCH_FILE
     assert open_batch(tmp_path, wanted, False).number == 1
     old = json.loads(settings.read_text())
-    assert old.pop("c_scale") == 1.0
+    assert old.pop("target_scale") == 1.0
     settings.write_text(json.dumps(old))
     assert open_batch(tmp_path, wanted, False).number == 1
 

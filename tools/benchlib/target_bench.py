@@ -1,4 +1,4 @@
-"""How good a policy a short search teaches: that of self-play, for several visits and values of c_scale.
+"""How good a policy a short search teaches: that of self-play, for several visits and --target-scale.
 
 A long search of the same network, with a wide root, says what the policy should have been: its share of visits. A
 search of few visits teaches something where its improved policy is nearer to that than the network's own policy is.
@@ -12,7 +12,7 @@ import numpy as np
 
 from board.go_board import GoBoard, IllegalMoveError
 from board.stone import Stone
-from mcts.params import SearchLimit, SearchParams, Selection
+from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from nn.utility import load_evaluator
 from sgf.grammar import SGFError
@@ -72,13 +72,12 @@ def spread(tree: MCTSTree, values: np.ndarray) -> np.ndarray:
 
 
 def measure_targets(settings: Settings) -> Iterator[Figure | str]:
-    """Yield a line for the network's policy and one for each visits and c_scale; raises NoPositionsError."""
+    """Yield a line for the network's policy and one for each visits and target scale; raises NoPositionsError."""
     positions = collect_positions(settings)
     evaluator = load_evaluator(settings.model, settings.board_size, settings.use_gpu)
     judge = MCTSTree(evaluator, settings.board_size)
-    pupils = {scale: MCTSTree(evaluator, settings.board_size, SearchParams(Selection(c_scale=scale), batch_size=16))
-              for scale in SCALES}
-    names = ["network", *(f"{visits} visits, c_scale {scale}" for visits in VISITS for scale in SCALES)]
+    pupil = MCTSTree(evaluator, settings.board_size, SearchParams(batch_size=16))
+    names = ["network", *(f"{visits} visits, scale {scale}" for visits in VISITS for scale in SCALES)]
     scores: dict[str, list[tuple[float, ...]]] = {name: [] for name in names}
     rng = np.random.default_rng(SHUFFLE_SEED)
     for board in positions:
@@ -87,10 +86,10 @@ def measure_targets(settings: Settings) -> Iterator[Figure | str]:
         judge.search(board, color, SearchLimit(settings.engine_visits, strict=True), root_temperature=ROOT_TEMPERATURE)
         truth = spread(judge, judge.root.children_visits)
         for visits in VISITS:
-            for scale, tree in pupils.items():
-                tree.search_with_sequential_halving(board, color, SearchLimit(visits), rng)
-                scores[f"{visits} visits, c_scale {scale}"].append(compare(tree.improved_policy(), truth))
-        scores["network"].append(compare(spread(tree, tree.root.children_policy), truth))
+            pupil.search_with_sequential_halving(board, color, SearchLimit(visits), rng)
+            for scale in SCALES:
+                scores[f"{visits} visits, scale {scale}"].append(compare(pupil.improved_policy(scale), truth))
+        scores["network"].append(compare(spread(pupil, pupil.root.children_policy), truth))
     yield (f"targets: {len(positions)} positions; against the visits of a search of {settings.engine_visits}: cross "
            "entropy, its best move found, share of its visits that the policy's best move has; entropy of the policy")
     for name in names:
