@@ -68,6 +68,20 @@ def improved_policy(tree, node, c_visit, c_scale, out):
         out[i] /= total
 
 
+@kernel
+def policy_value(tree, node, policy):
+    """Return the win rate of playing by `policy`, one value per edge of a node: its mean of completed Q.
+
+    The mean over all visits would be too low: sequential halving visits bad moves as well to compare them.
+    """
+    first = tree.node_edge[node]
+    unvisited = mixed_value(tree, node)
+    value = 0.0
+    for i in range(tree.node_edges[node]):
+        value += policy[i] * completed_value(tree, first + i, unvisited)
+    return value
+
+
 def considered_visits(considered: int, visits: int) -> list[int]:
     """Return, for each visit of a search, how many visits the move to be visited has had (sequential halving).
 

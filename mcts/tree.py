@@ -16,7 +16,7 @@ from board.go_board import GoBoard
 from board.state import KO_POS, PASSES, TO_MOVE, copy_history, copy_state, new_history, new_state
 from board.stone import Stone
 from mcts.analysis import SearchResult
-from mcts.gumbel import considered_visits, improved_policy, max_visits
+from mcts.gumbel import considered_visits, improved_policy, max_visits, policy_value
 from mcts.node import MCTSNode
 from mcts.params import SearchLimit, SearchParams
 from mcts.restriction import Restriction
@@ -284,3 +284,7 @@ class MCTSTree:
         policy = np.zeros(len(self._policy))
         policy[self.geometry.policy_index[root.action]] = self._policy[: root.num_children]
         return policy
+
+    def policy_value(self, policy: np.ndarray) -> float:
+        """Return the win rate of playing by a policy [A] at the root, as far as the search knows it."""
+        return float(policy_value(self._tree, ROOT, policy[self.geometry.policy_index[self.root.action]]))

@@ -51,7 +51,7 @@ class GameRecord:
         number: of the game in its batch.
         moves: pos of each move, Black first.
         policy: float32 [M, A], improved policy of each move, negative for moves that were no candidates.
-        value: float32 [M], win rate of each move's player before it, as the search saw it.
+        value: float32 [M], win rate of that policy for each move's player.
         score: Black's area minus White's minus komi on the last board, all stones alive.
         gave_up: the first color whose win rate fell below the resign threshold, None if none did.
         may_resign: whether that ended the game.

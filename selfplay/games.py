@@ -41,7 +41,7 @@ class Games(NamedTuple):
     first: np.ndarray  # int32 [G]: the game's first entry in the network's batch
     waiting: np.ndarray  # int32 [G]: its entries there
     policy: np.ndarray  # float32 [G, L, A]: improved policy of each move, NO_CANDIDATE for other moves
-    value: np.ndarray  # float32 [G, L]: mean value of the search before each move, for its mover
+    value: np.ndarray  # float32 [G, L]: win rate of that policy before each move, for its mover
     may_resign: np.ndarray  # bool [G]
     gave_up: np.ndarray  # int8 [G]: color that resigned first, or would have; EMPTY if none
     reason: np.ndarray  # int8 [G]

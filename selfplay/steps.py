@@ -12,7 +12,7 @@ from board.score import area_score
 from board.state import EMPTY, PASSES, TO_MOVE, History, clear_state, start_history
 from common.kernel import kernel
 from mcts.constant import MAX_CONSIDERED_NODES, NOT_EXPANDED
-from mcts.gumbel import improved_policy, max_visits
+from mcts.gumbel import improved_policy, max_visits, policy_value
 from mcts.search import GUMBEL, absorb, descend, set_evaluation, start_tree
 from mcts.sequential_halving import select_at_root
 from mcts.tree_state import EDGES, EXPANDED, NODES, ROOT
@@ -109,16 +109,13 @@ def same_round(schedule, done):
 
 @kernel
 def record_search(games, g, tree, ply, work, rules):
-    """Write improved policy and mean value of the root as those of move `ply`. Modifies games and work."""
+    """Write the root's improved policy and its win rate as those of move `ply`. Modifies games and work."""
     improved_policy(tree, ROOT, rules.selection.c_visit, rules.target_scale, work.policy)
     row = games.policy[g, ply]
     row[:] = NO_CANDIDATE
-    value_sum, visits = 0.0, 0
     for edge in range(tree.node_edges[ROOT]):
         row[rules.policy_index[tree.edge_pos[edge]]] = work.policy[edge]
-        value_sum += tree.edge_sum[edge]
-        visits += tree.edge_visits[edge]
-    games.value[g, ply] = min(max(value_sum / visits, 0.0), 1.0)
+    games.value[g, ply] = min(max(policy_value(tree, ROOT, work.policy), 0.0), 1.0)
 
 
 @kernel

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mcts.gumbel import completed_value, improved_policy, mixed_value
+from mcts.gumbel import completed_value, improved_policy, mixed_value, policy_value
 from mcts.tree_state import EXPANDED, ROOT, Tree, new_tree
 
 
@@ -58,6 +58,15 @@ def test_mixed_value_worked_by_hand() -> None:
     assert mixed_value(tree, ROOT) == pytest.approx(83 / 150, rel=1e-6)
     assert completed_value(tree, 0, 83 / 150) == pytest.approx(0.6)
     assert completed_value(tree, 1, 83 / 150) == 83 / 150
+    # By the policy (0.8, 0.1, 0.1): 0.8 * 0.6 + 0.1 * 83/150 + 0.1 * 0.2.
+    assert policy_value(tree, ROOT, np.array([0.8, 0.1, 0.1])) == pytest.approx(0.5 + 8.3 / 150, rel=1e-6)
+
+
+@pytest.mark.plain
+def test_bad_moves_that_were_compared_do_not_lower_the_value() -> None:
+    """One visit each for a good and fifteen bad moves: their mean is 0.15, the position as good as its best move."""
+    tree = make_node([0.0] * 16, [1] * 16, [0.9] + [0.1] * 15, 0.9)
+    assert policy_value(tree, ROOT, policy_of(tree)) == pytest.approx(0.9, abs=0.001)
 
 
 EDGE = st.tuples(st.floats(-8, 8), st.integers(0, 300), st.floats(0, 1))

@@ -9,6 +9,7 @@ import numpy as np
 from board.go_board import GoBoard
 from board.score import get_area
 from board.stone import Stone
+from mcts.node import MCTSNode
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from nn.feature import Evaluator
@@ -60,6 +61,16 @@ class KernelNoise:
         return noise
 
 
+def complete_values(node: MCTSNode) -> np.ndarray:
+    """Return the mean value of visited moves, and v_mix (Gumbel AlphaZero, equation 33) for the others."""
+    visits = node.children_visits.astype(np.float64)
+    tried = visits > 0
+    prior = np.maximum(node.children_policy.astype(np.float64), 1e-30)
+    q = np.divide(node.children_value_sum, visits, out=np.zeros(len(visits)), where=tried)
+    mixed = (node.raw_value + visits.sum() * (prior[tried] @ q[tried]) / prior[tried].sum()) / (1 + visits.sum())
+    return np.where(tried, q, mixed)
+
+
 def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
     """Play one game with MCTSTree and GoBoard, as the issue describes it."""
     board = GoBoard(rules.board_size, rules.komi, check_superko=True)
@@ -80,7 +91,7 @@ def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
         index = tree.geometry.policy_index[tree.root.action]
         policy[index] = tree.improved_policy(rules.target_scale)[index]
         policies.append(policy)
-        values.append(float(np.sum(tree.root.children_value_sum)) / int(tree.root.children_visits.sum()))
+        values.append(float(policy[index] @ complete_values(tree.root)))
         board.put_stone(best.pos, color)
         if board.is_over:
             reason = EndReason.TWO_PASSES

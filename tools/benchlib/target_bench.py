@@ -85,16 +85,21 @@ def measure_targets(settings: Settings) -> Iterator[Figure | str]:
         judge.clear()
         judge.search(board, color, SearchLimit(settings.engine_visits, strict=True), root_temperature=ROOT_TEMPERATURE)
         truth = spread(judge, judge.root.children_visits)
+        true_value = judge.policy_value(truth)
         for visits in VISITS:
             pupil.search_with_sequential_halving(board, color, SearchLimit(visits), rng)
             for scale in SCALES:
-                scores[f"{visits} visits, scale {scale}"].append(compare(pupil.improved_policy(scale), truth))
-        scores["network"].append(compare(spread(pupil, pupil.root.children_policy), truth))
+                policy = pupil.improved_policy(scale)
+                error = pupil.policy_value(policy) - true_value
+                scores[f"{visits} visits, scale {scale}"].append((*compare(policy, truth), error, error**2))
+        error = pupil.root.raw_value - true_value
+        scores["network"].append((*compare(spread(pupil, pupil.root.children_policy), truth), error, error**2))
     yield (f"targets: {len(positions)} positions; against the visits of a search of {settings.engine_visits}: cross "
-           "entropy, its best move found, share of its visits that the policy's best move has; entropy of the policy")
+           "entropy, its best move found, share of its visits that the policy's best move has; entropy of the policy; "
+           "mean and root mean square error of the win rate")
     for name in names:
-        loss, found, share, entropy = np.mean(scores[name], axis=0)
-        yield f"{name:<26} {loss:8.3f} {found:8.1%} {share:8.3f} {entropy:8.3f}"
+        loss, found, share, entropy, bias, square = np.mean(scores[name], axis=0)
+        yield f"{name:<26} {loss:8.3f} {found:8.1%} {share:8.3f} {entropy:8.3f} {bias:+8.3f} {square ** 0.5:8.3f}"
 
 
 def compare(policy: np.ndarray, truth: np.ndarray) -> tuple[float, float, float, float]:
