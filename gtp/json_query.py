@@ -141,7 +141,10 @@ def _read_size(fields: Fields) -> int:
 
 def _read_turns(fields: Fields, moves: int) -> dict[int, int]:
     """Return the priority of each turn that is looked at: by default the last one, with priority 0."""
-    turns = fields.integers("analyzeTurns", "Must specify an array of integers indicating turns to analyze")
+    wanted = "Must specify an array of integers indicating turns to analyze"
+    turns = fields.integers("analyzeTurns", wanted)
+    if turns == []:  # a query without turns would never be answered
+        raise QueryError("analyzeTurns", wanted)
     for turn in turns or ():
         if not 0 <= turn <= moves:
             raise QueryError("analyzeTurns", f"Invalid turn number: {turn}")
