@@ -1,7 +1,8 @@
 """Stands in for the Python that pipeline.sh starts: quick programs with the files of the real ones, and a weak heart.
 
 Called as `stand_in PROGRAM OPTIONS`. A network is the text of the generations it has learnt from. With DEATHS=p every
-step kills this program and the loop above it with probability p, as a power cut would.
+step kills this program and the loop above it with probability p, as a power cut would; with the same DEATH_SEED and the
+same files it is the same step.
 """
 
 import json
@@ -81,9 +82,10 @@ PROGRAMS = {"selfplay_main.py": play_games, "train.py": learn, "match.py": play_
 
 def main() -> None:
     """Play the part of the program named first."""
-    random.seed(os.getpid() + time.time_ns())
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(143))
     words = sys.argv[2:]
+    # Folders of a test differ from run to run, the names in them do not.
+    random.seed(" ".join([os.environ.get("DEATH_SEED", ""), sys.argv[1], *(Path(word).name for word in words)]))
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(143))
     # --names takes two words, all others one; nobody here asks for names.
     if "--names" in words:
         at = words.index("--names")

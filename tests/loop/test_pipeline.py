@@ -80,6 +80,7 @@ def test_sudden_deaths_lose_and_double_nothing(root: Path, environment: dict[str
     environment["DEATHS"] = "0.12"
     runs: list[int] = []
     while not runs or runs[-1] != 0:
+        environment["DEATH_SEED"] = str(len(runs))
         status, output = finish(root, environment, *options)
         assert status in (0, -signal.SIGKILL), output
         runs.append(status)
