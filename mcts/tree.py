@@ -281,8 +281,12 @@ class MCTSTree:
         selection, root = self.params.selection, self.root
         scale = selection.c_scale if c_scale is None else c_scale
         improved_policy(self._tree, ROOT, selection.c_visit, scale, self._policy)
+        return self.spread(self._policy[: root.num_children])
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """Return values of the root's candidates as a policy, float64 [A], 0 for moves that are no candidates."""
         policy = np.zeros(len(self._policy))
-        policy[self.geometry.policy_index[root.action]] = self._policy[: root.num_children]
+        policy[self.geometry.policy_index[self.root.action]] = values
         return policy
 
     def policy_value(self, policy: np.ndarray) -> float:

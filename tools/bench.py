@@ -26,7 +26,7 @@ from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import run_command
 from common.print_console import print_err
 from gtp.options import DEFAULT_MODEL, find_model
-from tools.benchlib.measure import Figure, Settings
+from tools.benchlib.measure import Figure, NoGamesError, Settings
 from tools.benchlib.report import Report
 
 PROGRAM_DIR = Path(__file__).resolve().parents[1]
@@ -86,12 +86,12 @@ def fail(text: str) -> None:
 
 
 def run_with_model(suites: Iterable[Suite], model: str, **options: Any) -> None:
-    """Run suites that need the network; a model that cannot be used ends the program."""
+    """Run suites that need the network; a model or games that cannot be used end the program."""
     from nn.utility import ModelFileError
 
     try:
         run(suites, model=find_model(model, PROGRAM_DIR), **options)
-    except (FileNotFoundError, ModelFileError) as error:
+    except (FileNotFoundError, ModelFileError, NoGamesError) as error:
         fail(str(error))
 
 
@@ -158,12 +158,9 @@ def data(**options: Any) -> None:
 )
 def ownership(**options: Any) -> None:
     """How well each way to estimate ownership and lead foretells the end of finished games (not its speed alone)."""
-    from tools.benchlib.ownership_bench import NoGamesError, measure_ownership
+    from tools.benchlib.ownership_bench import measure_ownership
 
-    try:
-        run_with_model([measure_ownership], **options)
-    except NoGamesError as error:
-        fail(str(error))
+    run_with_model([measure_ownership], **options)
 
 
 @main.command()
@@ -176,12 +173,9 @@ def ownership(**options: Any) -> None:
 )
 def targets(**options: Any) -> None:
     """How good a policy a search of few visits teaches, beside that of a long one (not its speed)."""
-    from tools.benchlib.target_bench import NoPositionsError, measure_targets
+    from tools.benchlib.target_bench import measure_targets
 
-    try:
-        run_with_model([measure_targets], **options)
-    except NoPositionsError as error:
-        fail(str(error))
+    run_with_model([measure_targets], **options)
 
 
 @main.command()

@@ -12,6 +12,10 @@ Work = Callable[[], int]
 NANOSECONDS = 1e9
 
 
+class NoGamesError(ValueError):
+    """A folder has no game that could be measured on; the text is one line for the user."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """What the command line decides."""

@@ -4,7 +4,6 @@ The truth is the final position of games that were played until no dead stones w
 P points of the board. Ownership is Black's, from -1 to +1; the lead is its sum.
 """
 
-import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import numpy as np
 
 from board import rules
 from board.geometry import get_geometry
-from board.go_board import GoBoard, IllegalMoveError
+from board.go_board import GoBoard
 from board.playout import ANSWER_CHANCE, NEVER, SELF_ATARI_LIMIT, playout_ownership
 from board.score import get_area
 from board.state import BLACK, PASSES, SIZE, TO_MOVE, WHITE, State, copy_state, new_state
@@ -27,20 +26,15 @@ from mcts.tree import MCTSTree
 from nn.constant import INPUT_PLANES
 from nn.feature import Evaluator, encode_planes
 from nn.utility import load_evaluator
-from sgf.grammar import SGFError
 from sgf.reader import SGFReader
 from tools.benchlib.measure import Figure, Settings
+from tools.benchlib.positions import sample_games
 
 STAGES = (10, 20, 30, 40, 50, 60)
 PLAYOUTS = 128
 POLICY_GAMES = 8
 # Own stones that a careful player does not put into atari.
 CAREFUL_LIMIT = 2
-SHUFFLE_SEED = 11
-
-
-class NoGamesError(ValueError):
-    """The folder has no game that could be measured on."""
 
 
 @dataclass(frozen=True)
@@ -62,16 +56,16 @@ def area_ownership(state: State) -> np.ndarray:
 
 
 def read_samples(path: Path, board_size: int) -> list[Sample]:
-    """Return the positions of a game that two passes ended and that is longer than the last stage, else nothing."""
-    try:
-        game = SGFReader(path, board_size)
-        board, samples = GoBoard(board_size, game.komi), []
-        for number, (pos, color) in enumerate(zip(game.moves, game.colors, strict=True)):
-            if number in STAGES:
-                samples.append((number, board.copy()))
-            board.put_stone(pos, Stone(color))
-    except (SGFError, IllegalMoveError, OSError):
-        return []
+    """Return the positions of a game that two passes ended and that is longer than the last stage, else nothing.
+
+    Raises SGFError, IllegalMoveError or OSError.
+    """
+    game = SGFReader(path, board_size)
+    board, samples = GoBoard(board_size, game.komi), []
+    for number, (pos, color) in enumerate(zip(game.moves, game.colors, strict=True)):
+        if number in STAGES:
+            samples.append((number, board.copy()))
+        board.put_stone(pos, Stone(color))
     if not board.is_over or len(samples) < len(STAGES):
         return []
     truth = area_ownership(board.state)
@@ -81,16 +75,9 @@ def read_samples(path: Path, board_size: int) -> list[Sample]:
 def collect_samples(settings: Settings) -> list[Sample]:
     """Return the positions of so many games of the folder, drawn at random; raises NoGamesError."""
     assert settings.kifu_dir is not None
-    paths = sorted(settings.kifu_dir.rglob("*.sgf"))
-    random.Random(SHUFFLE_SEED).shuffle(paths)
-    samples: list[Sample] = []
-    for path in paths:
-        if len(samples) >= settings.games * len(STAGES):
-            break
-        samples += read_samples(path, settings.board_size)
-    if not samples:
-        raise NoGamesError(f"{settings.kifu_dir}: no finished game of more than {STAGES[-1]} moves")
-    return samples
+    return sample_games(settings.kifu_dir, settings.games * len(STAGES),
+                        lambda path, _: read_samples(path, settings.board_size),
+                        f"finished game of more than {STAGES[-1]} moves")
 
 
 # --- the ways -------------------------------------------------------------------------------------------------------
