@@ -8,15 +8,17 @@ from mcts.constant import C_SCALE, C_VISIT, MAX_CONSIDERED_NODES, MCTS_TREE_SIZE
 
 
 class Selection(NamedTuple):
-    """The numbers the selection kernels need; win rates are in [0, 1]."""
+    """The numbers the kernels need to choose a line; win rates are in [0, 1]."""
 
     # PUCT: exploration c_puct + log((N + c_base + 1) / c_base) * c_growth (AlphaZero, Science 2018, supplement).
     c_puct: float = 0.8
     c_base: float = 500.0
     c_growth: float = 0.3
     # First-play urgency: value of an unvisited move = the node's value - reduction * sqrt(prior mass visited).
-    fpu_reduction: float = 0.2
-    root_fpu_reduction: float = 0.1
+    fpu_reduction: float = 0.1
+    root_fpu_reduction: float = 0.05
+    # Least prior of a move that captures or saves a large string in atari (mcts/atari.py); 0 for none.
+    atari_prior: float = 0.1
     # Gumbel: sigma(q) = (c_visit + max visits) * c_scale * q.
     c_visit: float = C_VISIT
     c_scale: float = C_SCALE

@@ -12,6 +12,7 @@ from board.rules import list_legal_moves, play_recorded
 from board.score import area_score
 from board.state import BLACK, PASSES, TO_MOVE, copy_state
 from common.kernel import kernel
+from mcts.atari import least_prior
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.pucb import select_by_pucb
 from mcts.sequential_halving import select_at_root, select_in_tree
@@ -25,7 +26,7 @@ DRAW = 0.5
 
 
 @kernel
-def expand(tree, node, state, history, batch, index):
+def expand(tree, node, state, history, batch, index, selection):
     """Give the newest node its candidate moves and write its planes as entry `index` of the batch.
 
     Candidates are the legal moves (superko included, if batch says so) that fill no own complete eye, and PASS,
@@ -36,9 +37,9 @@ def expand(tree, node, state, history, batch, index):
     count = list_legal_moves(state, history, color, batch.superko[0], False, batch.moves)
     for i in range(count):
         if depth >= batch.banned[color, batch.moves[i]]:
-            add_edge(tree, node, batch.moves[i])
+            add_edge(tree, node, batch.moves[i], least_prior(state, batch.moves[i], selection.atari_prior))
     if depth >= batch.banned[color, PASS] or tree.node_edges[node] == 0:
-        add_edge(tree, node, PASS)
+        add_edge(tree, node, PASS, 0.0)
     encode_planes(state, color, batch.planes[index])
     batch.leaf[index] = node
 
@@ -130,7 +131,7 @@ def descend(tree, root_state, root_history, state, history, batch, wanted, komi,
                 tree.node_kind[node] = TERMINAL
                 tree.node_value[node] = terminal_value(state, komi, batch)
             else:
-                expand(tree, node, state, history, batch, waiting)
+                expand(tree, node, state, history, batch, waiting, selection)
                 wait_for_value(tree, batch, waiting, 1)
                 waiting += 1
                 continue
@@ -142,11 +143,29 @@ def descend(tree, root_state, root_history, state, history, batch, wanted, komi,
 
 
 @kernel
+def raise_priors(tree, node):
+    """Give every edge of a node at least its least prior, and divide all by their sum. Modifies tree."""
+    first, count = tree.node_edge[node], tree.node_edges[node]
+    total = 0.0
+    for edge in range(first, first + count):
+        prior, least = math.exp(tree.edge_logit[edge]), float(tree.edge_prior[edge])
+        if prior < least:
+            prior = least
+            tree.edge_logit[edge] = math.log(least)
+        tree.edge_prior[edge] = prior
+        total += prior
+    log_total = math.log(total)
+    for edge in range(first, first + count):
+        tree.edge_logit[edge] -= log_total
+        tree.edge_prior[edge] /= total
+
+
+@kernel
 def set_evaluation(tree, node, logits, value, policy_index):
     """Give a node its priors and its value, and make it EXPANDED. Modifies tree.
 
     `logits` [A] are the network's, `value` [3] its chances to lose, draw and win. The policy is taken over the
-    candidates only.
+    candidates only, and raised where `expand` asks for it.
     """
     first, count = tree.node_edge[node], tree.node_edges[node]
     highest = -math.inf
@@ -156,12 +175,11 @@ def set_evaluation(tree, node, logits, value, policy_index):
     for edge in range(first, first + count):
         logit = logits[policy_index[tree.edge_pos[edge]]] - highest
         tree.edge_logit[edge] = logit
-        tree.edge_prior[edge] = math.exp(logit)
-        total += tree.edge_prior[edge]
+        total += math.exp(logit)
     log_total = math.log(total)
     for edge in range(first, first + count):
         tree.edge_logit[edge] -= log_total
-        tree.edge_prior[edge] /= total
+    raise_priors(tree, node)
     tree.node_value[node] = value[2] + DRAW * value[1]
     tree.node_kind[node] = EXPANDED
     bring_forward(tree, node)
@@ -178,10 +196,10 @@ def absorb(tree, batch, waiting, logits, values, policy_index):
 
 
 @kernel
-def start_tree(tree, state, history, batch):
+def start_tree(tree, state, history, batch, selection):
     """Make `state` the root of the empty tree, to be evaluated as entry 0 of the batch. Modifies tree and batch."""
     tree.counters[:] = 0
     batch.length[0] = 0
-    expand(tree, add_node(tree), state, history, batch, 0)
+    expand(tree, add_node(tree), state, history, batch, 0, selection)
 
 

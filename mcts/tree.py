@@ -165,7 +165,7 @@ class MCTSTree:
         self._is_empty = False
         self.tree_is_full = False
         if known is None:
-            start_tree(self._tree, self._root_state, self._root_history, self._batch)
+            start_tree(self._tree, self._root_state, self._root_history, self._batch, self.params.selection)
             logits, values = self.evaluator(self._batch.planes[:1])
             set_evaluation(self._tree, ROOT, logits[0] / np.float32(self._root_temperature), values[0],
                            self.geometry.policy_index)

@@ -37,7 +37,7 @@ class Tree(NamedTuple):
     edge_pos: np.ndarray  # int16 [E]: move
     edge_child: np.ndarray  # int32 [E]: node, or NOT_EXPANDED
     edge_logit: np.ndarray  # float32 [E]: logarithm of the prior
-    edge_prior: np.ndarray  # float32 [E]: policy over the node's edges
+    edge_prior: np.ndarray  # float32 [E]: policy over the node's edges; its least value while the node is PENDING
     edge_visits: np.ndarray  # int32 [E]
     edge_pending: np.ndarray  # int16 [E]
     edge_sum: np.ndarray  # float64 [E]: sum of values
@@ -117,7 +117,7 @@ def add_node(tree):
 
 
 @kernel
-def add_edge(tree, node, pos):
+def add_edge(tree, node, pos, least_prior):
     """Append a move to the newest node. Modifies tree; the caller has made sure of the room."""
     edge = tree.counters[EDGES]
     tree.counters[EDGES] = edge + 1
@@ -125,7 +125,7 @@ def add_edge(tree, node, pos):
     tree.edge_pos[edge] = pos
     tree.edge_child[edge] = NOT_EXPANDED
     tree.edge_logit[edge] = 0.0
-    tree.edge_prior[edge] = 0.0
+    tree.edge_prior[edge] = least_prior
     tree.edge_visits[edge] = 0
     tree.edge_pending[edge] = 0
     tree.edge_sum[edge] = 0.0

@@ -159,7 +159,7 @@ def descend_game(games, g, work, rules):
     while waiting == 0 and games.phase[g] != FINISHED:
         done = games.done[g]
         if games.phase[g] == NEW:
-            start_tree(tree, work.root, history, batch)
+            start_tree(tree, work.root, history, batch, rules.selection)
             waiting = 1
         elif done >= rules.visits:
             finish_move(games, g, tree, history, work, rules)

@@ -10,7 +10,7 @@ from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
 from mcts.constant import MAX_DEPTH
-from mcts.params import SearchLimit
+from mcts.params import SearchLimit, Selection
 from mcts.tree import MCTSTree, Progress
 from tests.mcts.evaluators import Answer, ConstantEvaluator, HashEvaluator
 from tests.mcts.trees import Game, check_result, check_tree, small_params, snapshot
@@ -269,7 +269,7 @@ class FirstMove(ConstantEvaluator):
 
 
 def test_lines_end_at_the_greatest_depth() -> None:
-    tree = MCTSTree(FirstMove(19), 19, small_params())
+    tree = MCTSTree(FirstMove(19), 19, small_params(selection=Selection(atari_prior=0.0)))
     tree.search(GoBoard(19), Stone.BLACK, SearchLimit(MAX_DEPTH + 50, strict=True))
     assert check_tree(tree, max_depth=MAX_DEPTH) == MAX_DEPTH
     assert len(tree.result().candidates[0].pv) > 10

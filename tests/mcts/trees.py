@@ -13,7 +13,7 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from mcts.analysis import SearchResult, lower_confidence_bound
 from mcts.node import MCTSNode
-from mcts.params import SearchParams
+from mcts.params import SearchParams, Selection
 from mcts.tree import MCTSTree
 from nn.feature import generate_input_planes
 from tests.mcts.evaluators import HashEvaluator
@@ -229,6 +229,12 @@ def small_params(batch_size: int = 1, **others: Any) -> SearchParams:
     return SearchParams(batch_size=batch_size, **{"tree_size": 512, **others})
 
 
+def least_prior(board: GoBoard, pos: int) -> float:
+    """Return the least prior of a move by the parameters' default."""
+    sizes = [string.get_size() for string in board.strings.string.values() if string.get_liberties() == [pos]]
+    return Selection().atari_prior * (1 - 1 / max(sizes)) if sizes else 0.0
+
+
 def check_positions(node: MCTSNode, board: GoBoard, color: Stone, evaluator: HashEvaluator, komi: float) -> int:
     """Assert that every node holds what its own position says: candidates, the network's answer, or the final score.
 
@@ -240,8 +246,9 @@ def check_positions(node: MCTSNode, board: GoBoard, color: Stone, evaluator: Has
     assert set(node.action.tolist()) == {*board.get_all_legal_pos(color, fill_eyes=False), PASS}
     logits, value = evaluator.answer(generate_input_planes(board, color))
     own = logits[[get_geometry(board.board_size).policy_index[pos] for pos in node.action]].astype(float)
-    weights = np.exp(own - own.max())
-    np.testing.assert_allclose(node.children_policy, weights / weights.sum(), rtol=1e-5, atol=1e-8)
+    policy = np.exp(own - own.max())
+    policy = np.maximum(policy / policy.sum(), [least_prior(board, pos) for pos in node.action])
+    np.testing.assert_allclose(node.children_policy, policy / policy.sum(), rtol=1e-5, atol=1e-8)
     assert math.isclose(node.raw_value, value[2] + 0.5 * value[1], rel_tol=1e-6)
     nodes, opponent = 1, Stone.get_opponent_color(color)
     for i, pos in enumerate(node.action.tolist()):

@@ -29,6 +29,7 @@ class Edge:
     """A candidate move; None is a pass. Values are those of the player who chooses."""
 
     move: Point | None
+    least_prior: float = 0.0
     prior: float = 0.0
     logit: float = 0.0
     visits: int = 0
@@ -101,8 +102,13 @@ class NaiveSearch:
             if node.board.is_superko(point, node.color):
                 self.superko_moves += 1
                 continue
-            node.edges.append(Edge(point))
+            node.edges.append(Edge(point, self.least_prior(node.board, point)))
         node.edges.append(Edge(None))
+
+    def least_prior(self, board: SlowBoard, point: Point) -> float:
+        """Return the least prior of a move: it grows with the largest string whose last liberty the point is."""
+        sizes = [len(string) for string in board.strings() if board.liberties(min(string)) == {point}]
+        return self.selection.atari_prior * (1 - 1 / max(sizes)) if sizes else 0.0
 
     def planes(self, node: Node) -> np.ndarray:
         """Return the six input planes of a position."""
@@ -120,17 +126,17 @@ class NaiveSearch:
         return planes
 
     def evaluate(self, nodes: Sequence[Node]) -> None:
-        """Ask the network about positions: priors are a softmax over the candidates, a draw is half a win."""
+        """Ask the network about positions: priors are a softmax over the candidates, raised; a draw is half a win."""
         logits, values = self.evaluator(np.stack([self.planes(node) for node in nodes]))
         for node, all_logits, (_, draw, win) in zip(nodes, logits, values.astype(float), strict=True):
             size = node.board.size
             own = [float(all_logits[size * size if e.move is None else (e.move[1] - 1) * size + e.move[0] - 1])
                    for e in node.edges]
-            below = [single(logit - max(own)) for logit in own]
-            weights = [single(math.exp(logit - max(own))) for logit in own]
-            for edge, logit, weight in zip(node.edges, below, weights, strict=True):
-                edge.prior = single(weight / sum(weights))
-                edge.logit = single(logit - math.log(sum(weights)))
+            weights = [math.exp(logit - max(own)) for logit in own]
+            raised = [max(w / sum(weights), e.least_prior) for e, w in zip(node.edges, weights, strict=True)]
+            for edge, prior in zip(node.edges, raised, strict=True):
+                edge.prior = single(prior / sum(raised))
+                edge.logit = single(math.log(prior / sum(raised)))
             node.value = single(win + 0.5 * draw)
 
     def final_value(self, node: Node) -> float:
