@@ -110,9 +110,8 @@ def find_self_play_model(model: str) -> str:
 
 def connect(address: str) -> Any:
     """Connect to a Ray cluster and return the class of its crews; raises SelfPlayError."""
-    from selfplay.crew import import_cluster
+    from selfplay import cluster
 
-    cluster = import_cluster()
     cluster.connect(address)
     return cluster.RayCrew
 

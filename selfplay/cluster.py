@@ -1,4 +1,4 @@
-"""Workers that are actors on a Ray cluster; the only place that knows Ray.
+"""Workers that are actors on a Ray cluster; the only place that knows Ray. Importing it without Ray: SelfPlayError.
 
 What travels: the sources of the program, packed by Ray once; the model file, once to each node through the object
 store; the numbers of games out, and finished games back, which are written here.
@@ -19,14 +19,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import ray
-from ray.exceptions import RayError
-
 from common.print_console import print_err
 from nn.model_file import RANDOM_MODEL, ModelFile, read_model_file
 from selfplay.crew import WRITERS, SelfPlayError, Worker
 from selfplay.worker import ENDED, EXIT_BAD_FILE, EXIT_ERROR, GAME, WorkerTask, describe_failure, run_worker
 from sgf.selfplay_record import write_game
+
+try:
+    import ray
+    from ray.exceptions import RayError
+except ModuleNotFoundError as error:
+    if error.name != "ray":
+        raise
+    raise SelfPlayError("--ray needs the package ray: pip install ray", EXIT_BAD_FILE) from None
 
 ROOT = Path(__file__).resolve().parent.parent
 # What a worker imports; it is sent to the nodes.

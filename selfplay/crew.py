@@ -2,10 +2,9 @@
 
 import time
 from collections.abc import Iterable
-from types import ModuleType
 from typing import Protocol
 
-from selfplay.worker import EXIT_BAD_FILE, EXIT_ERROR
+from selfplay.worker import EXIT_ERROR
 
 # Games from elsewhere that are written at a time: a disk that is told to sync several files does them together.
 WRITERS = 8
@@ -63,14 +62,3 @@ class Crew(Protocol):
 
         The game of a GAME message is on the disk. After ENDED nothing more comes from a worker. Raises SelfPlayError.
         """
-
-
-def import_cluster() -> ModuleType:
-    """Return selfplay.cluster; raises SelfPlayError where Ray, which only it needs, is not installed."""
-    try:
-        from selfplay import cluster
-    except ImportError as error:
-        if error.name != "ray":
-            raise
-        raise SelfPlayError("--ray needs the package ray: pip install ray", EXIT_BAD_FILE) from None
-    return cluster

@@ -16,7 +16,7 @@ from nn.constant import INPUT_PLANES
 from nn.model_file import RANDOM_MODEL
 from selfplay.archive import BatchSettings, open_batch
 from selfplay.batch import SelfPlay
-from selfplay.crew import WRITERS, import_cluster
+from selfplay.crew import WRITERS
 from selfplay.game import GameRecord, draw_game
 from selfplay.games import new_rules
 from selfplay.progress import GameSummary, summarize
@@ -109,7 +109,8 @@ def play_instantly(summary: GameSummary, content: bytes, connection: Connection,
 
 def measure_gathering(settings: Settings, address: str, record: GameRecord, folder: Path) -> Iterator[Figure | str]:
     """Yield how many games a second one head takes from actors that do nothing but send; raises SelfPlayError."""
-    cluster = import_cluster()
+    from selfplay import cluster
+
     cluster.connect(address, (*cluster.SOURCES, "tools"))
     wanted = BatchSettings(settings.games, settings.board_size, settings.selfplay_visits, KOMI, True, NO_RESIGNATION,
                            1.0, 0)
