@@ -1,8 +1,9 @@
 """What a network overlooks most: large strings in atari.
 
 Its planes show stones, not liberties (nn/feature.py), and strong players capture at once or never leave such strings
-behind, so the games it learnt from hardly show them: of a dozen stones it may give the capture 0.4 %, and no search
-of a few hundred visits looks there. The rules know better, so moves that settle an atari get a least prior.
+behind, so the games it learnt from hardly show them. The capture of a dozen stones may get less than 1 % of the
+policy, and no search of a few hundred visits looks there. The rules know better, so moves that settle an atari get
+a least prior.
 """
 
 from board.state import WIDTH
