@@ -59,6 +59,9 @@ def check_finite(_: click.Context, parameter: click.Parameter, value: float) -> 
               callback=check_finite,
               help="How sharp the recorded policy is: c_scale of Gumbel AlphaZero in it alone, not in the search. Few "
                    "visits teach more with 0.1 to 0.4.")
+@click.option("--opening-moves", type=click.IntRange(0), default=0, show_default=True,
+              help="Draw so many moves of each game from the recorded policy instead of playing the best one: games "
+                   "that begin in many ways teach more about other players.")
 @click.option("--batch-size", type=click.IntRange(16), default=None,
               help="Positions per call of the network.  [default: 128, on a GPU 4096]")
 @click.option("--ray", "ray_address", metavar="ADDRESS", default=None,

@@ -37,6 +37,7 @@ class BatchSettings:
     no_resign_rate: float
     seed: int
     target_scale: float = C_SCALE
+    opening_moves: int = 0
 
 
 def lock_archive(archive: Path) -> IO[str]:

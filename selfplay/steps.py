@@ -119,6 +119,18 @@ def record_search(games, g, tree, ply, work, rules):
 
 
 @kernel
+def draw_edge(tree, policy, random_state):
+    """Return a root edge drawn by `policy`, one probability for each edge. Modifies random_state."""
+    first, last = tree.node_edge[ROOT], tree.node_edge[ROOT] + tree.node_edges[ROOT] - 1
+    rest = next_random(random_state)
+    for edge in range(first, last):
+        rest -= policy[edge - first]
+        if rest < 0.0:
+            return edge
+    return last
+
+
+@kernel
 def finish_game(games, g, reason, work, rules):
     """End a game; the area is counted as the board stands, all stones alive. Modifies games and work."""
     games.reason[g] = reason
@@ -128,7 +140,10 @@ def finish_game(games, g, reason, work, rules):
 
 @kernel
 def finish_move(games, g, tree, history, work, rules):
-    """Play the move that the finished search chose, or resign; begin the next search. Modifies games and work."""
+    """Play the move that the finished search chose, or resign; begin the next search. Modifies games and work.
+
+    In the opening the move is drawn from the recorded policy instead, so that games begin in many ways.
+    """
     info = work.root.info
     edge = select_at_root(tree, games.noise[g], max_visits(tree, ROOT), rules.selection)
     if tree.edge_sum[edge] < rules.resign_threshold * tree.edge_visits[edge]:
@@ -139,11 +154,15 @@ def finish_move(games, g, tree, history, work, rules):
             return
     ply = history.length[0] - 1
     record_search(games, g, tree, ply, work, rules)
+    if ply < rules.opening_moves:
+        edge = draw_edge(tree, work.policy, games.random_state[g])
     play_recorded(work.root, history, tree.edge_pos[edge], info[TO_MOVE])
     if info[PASSES] >= 2:
         finish_game(games, g, TWO_PASSES, work, rules)
     elif ply + 1 >= rules.move_limit:
         finish_game(games, g, MOVE_LIMIT, work, rules)
+    elif tree.edge_child[edge] == NOT_EXPANDED:
+        games.phase[g] = NEW
     else:
         keep_as_root(tree, tree.edge_child[edge])
         begin_search(games, g, tree)

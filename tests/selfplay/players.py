@@ -7,6 +7,7 @@ from typing import cast
 import numpy as np
 
 from board.go_board import GoBoard
+from board.random_state import next_random
 from board.score import get_area
 from board.stone import Stone
 from mcts.node import MCTSNode
@@ -61,6 +62,12 @@ class KernelNoise:
         return noise
 
 
+def draw(policy: np.ndarray, action: np.ndarray, random_state: np.ndarray) -> int:
+    """Return a move drawn by `policy`, with the random number that self-play draws."""
+    rest = next_random(random_state) - np.cumsum(policy)
+    return int(action[np.argmax(rest < 0.0)] if (rest < 0.0).any() else action[-1])
+
+
 def complete_values(node: MCTSNode) -> np.ndarray:
     """Return the mean value of visited moves, and v_mix (Gumbel AlphaZero, equation 33) for the others."""
     visits = node.children_visits.astype(np.float64)
@@ -75,13 +82,14 @@ def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
     """Play one game with MCTSTree and GoBoard, as the issue describes it."""
     board = GoBoard(rules.board_size, rules.komi, check_superko=True)
     tree = MCTSTree(evaluator, rules.board_size, SearchParams(batch_size=16, tree_size=64))
-    noise = cast(np.random.Generator, KernelNoise(new.seed))
+    noise = KernelNoise(new.seed)
     policies: list[np.ndarray] = []
     values: list[float] = []
     gave_up, reason = None, None
     while reason is None:
         color = board.get_to_move()
-        best = tree.search_with_sequential_halving(board, color, SearchLimit(rules.visits), noise).candidates[0]
+        generator = cast(np.random.Generator, noise)
+        best = tree.search_with_sequential_halving(board, color, SearchLimit(rules.visits), generator).candidates[0]
         if best.winrate < rules.resign_threshold:
             gave_up = gave_up or color
             if new.may_resign:
@@ -92,7 +100,10 @@ def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
         policy[index] = tree.improved_policy(rules.target_scale)[index]
         policies.append(policy)
         values.append(float(policy[index] @ complete_values(tree.root)))
-        board.put_stone(best.pos, color)
+        pos = best.pos
+        if len(policies) <= rules.opening_moves:
+            pos = draw(policy[index], tree.root.action, noise.random_state)
+        board.put_stone(pos, color)
         if board.is_over:
             reason = EndReason.TWO_PASSES
         elif len(policies) == 2 * rules.board_size ** 2:

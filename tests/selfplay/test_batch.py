@@ -44,6 +44,21 @@ def test_one_game_is_one_search_after_the_other_whatever_target_scale() -> None:
     compare_with_searches(5, 16, 0.5, 0.05, games=4, target_scale=0.1)
 
 
+@pytest.mark.parametrize(("size", "visits", "opening_moves"), [(5, 16, 4), (5, 5, 100), (9, 16, 8)])
+def test_one_game_is_one_search_after_the_other_with_a_drawn_opening(
+    size: int, visits: int, opening_moves: int
+) -> None:
+    compare_with_searches(size, visits, 0.5, 0.05, 4, target_scale=0.05, opening_moves=opening_moves)
+
+
+def test_drawn_openings_are_of_more_kinds() -> None:
+    def kinds(opening_moves: int) -> int:
+        rules = new_rules(5, 16, 0.5, True, 0.0, 0.001, opening_moves)
+        return len({tuple(record.moves[:2]) for record in play_games(HashEvaluator(5), rules, begin(60))})
+
+    assert kinds(2) > 1.5 * kinds(0)
+
+
 def test_a_smaller_target_scale_teaches_a_softer_policy() -> None:
     """The less win rates count, the nearer the policy is to the network's own, which is wider here; the moves stay."""
     games: list[list[int]] = []
@@ -65,9 +80,9 @@ def test_small_games_are_one_search_after_the_other(size: int, visits: int) -> N
 
 
 def compare_with_searches(size: int, visits: int, komi: float, threshold: float, games: int,
-                          target_scale: float = C_SCALE) -> None:
+                          target_scale: float = C_SCALE, opening_moves: int = 0) -> None:
     """Play games both ways; they must be equal to the last bit."""
-    rules = new_rules(size, visits, komi, True, threshold, target_scale)
+    rules = new_rules(size, visits, komi, True, threshold, target_scale, opening_moves)
     evaluator = HashEvaluator(size)
     for new in begin(games, seed=size):
         [fast] = play_games(evaluator, rules, [new], positions=16)
