@@ -81,6 +81,17 @@ def touches_string(state, pos, string_id):
 
 
 @kernel
+def stones_in_atari(state, pos):
+    """Return the stones of the largest string, of either color, that has its last liberty at `pos`; 0 if none has."""
+    width, most = state.info[WIDTH], 0
+    for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
+        string_id = state.string_id[neighbor]
+        if string_id > 0 and state.liberties[string_id] == 1:
+            most = max(most, state.size[string_id])
+    return most
+
+
+@kernel
 def connect_string(state, first, second):
     """Join two strings and return the id of the union, which is that of the larger one.
 

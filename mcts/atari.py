@@ -6,19 +6,8 @@ policy, and no search of a few hundred visits looks there. The rules know better
 a least prior.
 """
 
-from board.state import WIDTH
+from board.string import stones_in_atari
 from common.kernel import kernel
-
-
-@kernel
-def stones_in_atari(state, pos):
-    """Return the stones of the largest string, of either color, that has its last liberty at `pos`; 0 if none has."""
-    width, most = state.info[WIDTH], 0
-    for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
-        string_id = state.string_id[neighbor]
-        if string_id > 0 and state.liberties[string_id] == 1:
-            most = max(most, state.size[string_id])
-    return most
 
 
 @kernel

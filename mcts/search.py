@@ -143,21 +143,12 @@ def descend(tree, root_state, root_history, state, history, batch, wanted, komi,
 
 
 @kernel
-def raise_priors(tree, node):
-    """Give every edge of a node at least its least prior, and divide all by their sum. Modifies tree."""
-    first, count = tree.node_edge[node], tree.node_edges[node]
-    total = 0.0
-    for edge in range(first, first + count):
-        prior, least = math.exp(tree.edge_logit[edge]), float(tree.edge_prior[edge])
-        if prior < least:
-            prior = least
-            tree.edge_logit[edge] = math.log(least)
-        tree.edge_prior[edge] = prior
-        total += prior
-    log_total = math.log(total)
-    for edge in range(first, first + count):
-        tree.edge_logit[edge] -= log_total
+def divide_priors(tree, node, total):
+    """Divide the priors of a node by their sum. Modifies tree."""
+    first, log_total = tree.node_edge[node], math.log(total)
+    for edge in range(first, first + tree.node_edges[node]):
         tree.edge_prior[edge] /= total
+        tree.edge_logit[edge] -= log_total
 
 
 @kernel
@@ -173,13 +164,19 @@ def set_evaluation(tree, node, logits, value, policy_index):
         highest = max(highest, logits[policy_index[tree.edge_pos[edge]]])
     total = 0.0
     for edge in range(first, first + count):
-        logit = logits[policy_index[tree.edge_pos[edge]]] - highest
-        tree.edge_logit[edge] = logit
-        total += math.exp(logit)
-    log_total = math.log(total)
+        tree.edge_prior[edge] = math.exp(logits[policy_index[tree.edge_pos[edge]]] - highest)
+        total += tree.edge_prior[edge]
+    log_total, added = math.log(total), 0.0
     for edge in range(first, first + count):
-        tree.edge_logit[edge] -= log_total
-    raise_priors(tree, node)
+        prior, least = tree.edge_prior[edge] / total, tree.edge_logit[edge]
+        logit = logits[policy_index[tree.edge_pos[edge]]] - highest - log_total
+        if prior < least:
+            added += least - prior
+            prior, logit = float(least), math.log(float(least))
+        tree.edge_prior[edge] = prior
+        tree.edge_logit[edge] = logit
+    if added > 0.0:
+        divide_priors(tree, node, 1.0 + added)
     tree.node_value[node] = value[2] + DRAW * value[1]
     tree.node_kind[node] = EXPANDED
     bring_forward(tree, node)

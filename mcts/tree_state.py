@@ -36,8 +36,8 @@ class Tree(NamedTuple):
     node_value: np.ndarray  # float32 [N]: value given by the network or by the final score
     edge_pos: np.ndarray  # int16 [E]: move
     edge_child: np.ndarray  # int32 [E]: node, or NOT_EXPANDED
-    edge_logit: np.ndarray  # float32 [E]: logarithm of the prior
-    edge_prior: np.ndarray  # float32 [E]: policy over the node's edges; its least value while the node is PENDING
+    edge_logit: np.ndarray  # float32 [E]: logarithm of the prior; while the node is PENDING, the least prior
+    edge_prior: np.ndarray  # float32 [E]: policy over the node's edges
     edge_visits: np.ndarray  # int32 [E]
     edge_pending: np.ndarray  # int16 [E]
     edge_sum: np.ndarray  # float64 [E]: sum of values
@@ -124,8 +124,8 @@ def add_edge(tree, node, pos, least_prior):
     tree.node_edges[node] += 1
     tree.edge_pos[edge] = pos
     tree.edge_child[edge] = NOT_EXPANDED
-    tree.edge_logit[edge] = 0.0
-    tree.edge_prior[edge] = least_prior
+    tree.edge_logit[edge] = least_prior
+    tree.edge_prior[edge] = 0.0
     tree.edge_visits[edge] = 0
     tree.edge_pending[edge] = 0
     tree.edge_sum[edge] = 0.0

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from board.constant import PASS
-from mcts.atari import least_prior, stones_in_atari
+from board.string import stones_in_atari
+from mcts.atari import least_prior
 from mcts.params import SearchLimit, Selection
 from mcts.tree import MCTSTree
 from tests.mcts.evaluators import ConstantEvaluator
