@@ -62,6 +62,8 @@ def check_finite(_: click.Context, parameter: click.Parameter, value: float) -> 
 @click.option("--opening-moves", type=click.IntRange(0), default=0, show_default=True,
               help="Draw so many moves of each game from the recorded policy instead of playing the best one: games "
                    "that begin in many ways teach more about other players.")
+@click.option("--opening-temperature", type=click.FloatRange(0.1, 10), default=1.0, show_default=True,
+              help="Temperature of the --opening-moves: above 1 the unlikely moves are drawn more often.")
 @click.option("--batch-size", type=click.IntRange(16), default=None,
               help="Positions per call of the network.  [default: 128, on a GPU 4096]")
 @click.option("--ray", "ray_address", metavar="ADDRESS", default=None,

@@ -38,6 +38,7 @@ class BatchSettings:
     seed: int
     target_scale: float = C_SCALE
     opening_moves: int = 0
+    opening_temperature: float = 1.0
 
 
 def lock_archive(archive: Path) -> IO[str]:

@@ -59,6 +59,7 @@ class Rules(NamedTuple):
     resign_threshold: float  # win rate of the chosen move below which a player resigns
     target_scale: float  # c_scale of the policy that is recorded; the search has that of `selection`
     opening_moves: int  # so many moves of each game are drawn from the recorded policy
+    opening_temperature: float  # 1: drawn with its probabilities; higher: more alike
     selection: Selection
     schedule: np.ndarray  # int32 [MAX_CONSIDERED_NODES + 1, V]: considered_visits by number of moves considered
     policy_index: np.ndarray  # int32 [C]
@@ -75,14 +76,15 @@ class Work(NamedTuple):
 
 
 def new_rules(board_size: int, visits: int, komi: float, superko: bool, resign_threshold: float,
-              target_scale: float = C_SCALE, opening_moves: int = 0) -> Rules:
+              target_scale: float = C_SCALE, opening_moves: int = 0, opening_temperature: float = 1.0) -> Rules:
     """Return the rules with their tables."""
     schedule = np.zeros((MAX_CONSIDERED_NODES + 1, visits), dtype=np.int32)
     for count in range(1, MAX_CONSIDERED_NODES + 1):
         schedule[count] = considered_visits(count, visits)
     return Rules(
         board_size, float(komi), bool(superko), int(visits), MOVES_PER_POINT * board_size * board_size,
-        float(resign_threshold), float(target_scale), int(opening_moves), Selection(), schedule,
+        float(resign_threshold), float(target_scale), int(opening_moves), float(opening_temperature),
+        Selection(), schedule,
         get_geometry(board_size).policy_index,
     )
 

@@ -119,10 +119,17 @@ def record_search(games, g, tree, ply, work, rules):
 
 
 @kernel
-def draw_edge(tree, policy, random_state):
-    """Return a root edge drawn by `policy`, one probability for each edge. Modifies random_state."""
+def draw_edge(tree, policy, temperature, random_state):
+    """Return a root edge, drawn with chances as policy ** (1 / temperature). Modifies policy and random_state.
+
+    `policy` has one probability for each edge.
+    """
     first, last = tree.node_edge[ROOT], tree.node_edge[ROOT] + tree.node_edges[ROOT] - 1
-    rest = next_random(random_state)
+    total = 0.0
+    for edge in range(first, last + 1):
+        policy[edge - first] **= 1.0 / temperature
+        total += policy[edge - first]
+    rest = total * next_random(random_state)
     for edge in range(first, last):
         rest -= policy[edge - first]
         if rest < 0.0:
@@ -155,7 +162,7 @@ def finish_move(games, g, tree, history, work, rules):
     ply = history.length[0] - 1
     record_search(games, g, tree, ply, work, rules)
     if ply < rules.opening_moves:
-        edge = draw_edge(tree, work.policy, games.random_state[g])
+        edge = draw_edge(tree, work.policy, rules.opening_temperature, games.random_state[g])
     play_recorded(work.root, history, tree.edge_pos[edge], info[TO_MOVE])
     if info[PASSES] >= 2:
         finish_game(games, g, TWO_PASSES, work, rules)

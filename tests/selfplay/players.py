@@ -62,9 +62,10 @@ class KernelNoise:
         return noise
 
 
-def draw(policy: np.ndarray, action: np.ndarray, random_state: np.ndarray) -> int:
-    """Return a move drawn by `policy`, with the random number that self-play draws."""
-    rest = next_random(random_state) - np.cumsum(policy)
+def draw(policy: np.ndarray, temperature: float, action: np.ndarray, random_state: np.ndarray) -> int:
+    """Return a move drawn by policy ** (1 / temperature), with the random number that self-play draws."""
+    chance = policy ** (1.0 / temperature)
+    rest = next_random(random_state) * chance.sum() - np.cumsum(chance)
     return int(action[np.argmax(rest < 0.0)] if (rest < 0.0).any() else action[-1])
 
 
@@ -83,12 +84,12 @@ def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
     board = GoBoard(rules.board_size, rules.komi, check_superko=True)
     tree = MCTSTree(evaluator, rules.board_size, SearchParams(batch_size=16, tree_size=64))
     noise = KernelNoise(new.seed)
+    generator = cast(np.random.Generator, noise)
     policies: list[np.ndarray] = []
     values: list[float] = []
     gave_up, reason = None, None
     while reason is None:
         color = board.get_to_move()
-        generator = cast(np.random.Generator, noise)
         best = tree.search_with_sequential_halving(board, color, SearchLimit(rules.visits), generator).candidates[0]
         if best.winrate < rules.resign_threshold:
             gave_up = gave_up or color
@@ -102,7 +103,7 @@ def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
         values.append(float(policy[index] @ complete_values(tree.root)))
         pos = best.pos
         if len(policies) <= rules.opening_moves:
-            pos = draw(policy[index], tree.root.action, noise.random_state)
+            pos = draw(policy[index], rules.opening_temperature, tree.root.action, noise.random_state)
         board.put_stone(pos, color)
         if board.is_over:
             reason = EndReason.TWO_PASSES

@@ -44,19 +44,23 @@ def test_one_game_is_one_search_after_the_other_whatever_target_scale() -> None:
     compare_with_searches(5, 16, 0.5, 0.05, games=4, target_scale=0.1)
 
 
-@pytest.mark.parametrize(("size", "visits", "opening_moves"), [(5, 16, 4), (5, 5, 100), (9, 16, 8)])
+@pytest.mark.parametrize(("size", "visits", "opening_moves", "temperature"), [
+    (5, 16, 4, 1.0), (5, 5, 100, 1.5), (5, 16, 4, 0.5), (9, 16, 8, 3.0),
+])
 def test_one_game_is_one_search_after_the_other_with_a_drawn_opening(
-    size: int, visits: int, opening_moves: int
+    size: int, visits: int, opening_moves: int, temperature: float
 ) -> None:
-    compare_with_searches(size, visits, 0.5, 0.05, 4, target_scale=0.05, opening_moves=opening_moves)
+    compare_with_searches(size, visits, 0.5, 0.05, 4, target_scale=0.05, opening_moves=opening_moves,
+                          opening_temperature=temperature)
 
 
 def test_drawn_openings_are_of_more_kinds() -> None:
-    def kinds(opening_moves: int) -> int:
-        rules = new_rules(5, 16, 0.5, True, 0.0, 0.001, opening_moves)
+    def kinds(opening_moves: int, temperature: float = 1.0) -> int:
+        rules = new_rules(5, 16, 0.5, True, 0.0, 0.001, opening_moves, temperature)
         return len({tuple(record.moves[:2]) for record in play_games(HashEvaluator(5), rules, begin(60))})
 
     assert kinds(2) > 1.5 * kinds(0)
+    assert kinds(2, 0.2) < kinds(2) < kinds(2, 5.0)
 
 
 def test_a_smaller_target_scale_teaches_a_softer_policy() -> None:
@@ -80,9 +84,10 @@ def test_small_games_are_one_search_after_the_other(size: int, visits: int) -> N
 
 
 def compare_with_searches(size: int, visits: int, komi: float, threshold: float, games: int,
-                          target_scale: float = C_SCALE, opening_moves: int = 0) -> None:
+                          target_scale: float = C_SCALE, opening_moves: int = 0,
+                          opening_temperature: float = 1.0) -> None:
     """Play games both ways; they must be equal to the last bit."""
-    rules = new_rules(size, visits, komi, True, threshold, target_scale, opening_moves)
+    rules = new_rules(size, visits, komi, True, threshold, target_scale, opening_moves, opening_temperature)
     evaluator = HashEvaluator(size)
     for new in begin(games, seed=size):
         [fast] = play_games(evaluator, rules, [new], positions=16)

@@ -192,14 +192,14 @@ def test_other_settings_begin_another_batch(tmp_path: Path) -> None:
     assert fifth.number == 4 and "--target-scale 1.0" in fifth.note
 
 
-def test_a_batch_from_before_target_scale_and_opening_moves_goes_on(tmp_path: Path) -> None:
+def test_a_batch_from_before_its_newest_settings_goes_on(tmp_path: Path) -> None:
     from selfplay.archive import BatchSettings, open_batch
 
     wanted = BatchSettings(10, 9, 16, 7.0, True, 0.05, 0.1, 77)
     settings = tmp_path / "1" / BATCH_FILE
     assert open_batch(tmp_path, wanted, False).number == 1
     old = json.loads(settings.read_text())
-    assert old.pop("target_scale") == 1.0 and old.pop("opening_moves") == 0
+    assert old.pop("target_scale") == 1.0 and old.pop("opening_moves") == 0 and old.pop("opening_temperature") == 1.0
     settings.write_text(json.dumps(old))
     assert open_batch(tmp_path, wanted, False).number == 1
 
