@@ -81,6 +81,7 @@ class Engine:
         """Return a tree with the search parameters of the options."""
         default = SearchParams()
         params = SearchParams(
+            policy_temperature=self.options.policy_temperature,
             batch_size=self.options.batch_size or default.batch_size,
             tree_size=self.options.tree_size or default.tree_size,
         )

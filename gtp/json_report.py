@@ -114,10 +114,10 @@ class Reporter:
         }
 
     def _plain_priors(self, result: SearchResult) -> dict[int, float]:
-        """Return the network's prior of each candidate, without the temperature of the root."""
+        """Return the network's prior of each candidate, without the temperature of the search."""
         priors = np.array([move.prior for move in result.candidates], dtype=np.float64)
-        if self._query.root_temperature != 1.0:
-            logits = self._query.root_temperature * np.log(np.maximum(priors, np.finfo(np.float64).tiny))
+        if result.temperature != 1.0:
+            logits = result.temperature * np.log(np.maximum(priors, np.finfo(np.float64).tiny))
             priors = np.exp(logits - logits.max())
             priors /= priors.sum()
         return {move.pos: float(prior) for move, prior in zip(result.candidates, priors, strict=True)}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcts.constant import DEFAULT_LAG
+from mcts.constant import DEFAULT_LAG, POLICY_TEMPERATURE
 from nn.model_file import RANDOM_MODEL
 
 DEFAULT_MODEL = "model/model.bin"
@@ -11,7 +11,7 @@ DEFAULT_MODEL = "model/model.bin"
 RESIGN_THRESHOLD = 0.05
 RESIGN_STREAK = 3
 DEFAULT_KOMI = 7.0
-MAX_TEMPERATURE = 10.0
+MIN_TEMPERATURE, MAX_TEMPERATURE = 0.1, 10.0
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class EngineOptions:
     use_gpu: bool = False
     symmetries: int = 1
     policy_move: bool = False
+    policy_temperature: float = POLICY_TEMPERATURE
     temperature: float = 0.0
     sequential_halving: bool = False
     komi: float = DEFAULT_KOMI

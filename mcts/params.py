@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mcts.constant import C_SCALE, C_VISIT, MAX_CONSIDERED_NODES, MCTS_TREE_SIZE, NN_BATCH_SIZE
+from mcts.constant import C_SCALE, C_VISIT, MAX_CONSIDERED_NODES, MCTS_TREE_SIZE, NN_BATCH_SIZE, POLICY_TEMPERATURE
 
 
 class Selection(NamedTuple):
@@ -29,6 +29,8 @@ class SearchParams:
     """Everything that stays the same from search to search."""
 
     selection: Selection = Selection()
+    # PUCT searches with the network's policy ** (1 / policy_temperature), normalized: above 1 it is wider.
+    policy_temperature: float = POLICY_TEMPERATURE
     # Leaves per network call. Leaves that wait for the network count as lost visits (virtual loss).
     batch_size: int = NN_BATCH_SIZE
     # Nodes allocated at first; the tree doubles when it is full, up to max_memory_mb.

@@ -166,15 +166,19 @@ class MCTSTree:
         self.tree_is_full = False
         if known is None:
             start_tree(self._tree, self._root_state, self._root_history, self._batch, self.params.selection)
-            logits, values = self.evaluator(self._batch.planes[:1])
-            set_evaluation(self._tree, ROOT, logits[0] / np.float32(self._root_temperature), values[0],
-                           self.geometry.policy_index)
+            logits, values = self._evaluate(1, self._root_temperature)
+            set_evaluation(self._tree, ROOT, logits[0], values[0], self.geometry.policy_index)
         elif known != ROOT:
             spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos))
             copy_subtree(spare, self._tree, known)
             self._tree, self._spare = spare, self._tree
 
     # --- searching ----------------------------------------------------------------------------------------------
+
+    def _evaluate(self, count: int, temperature: float) -> tuple[np.ndarray, np.ndarray]:
+        """Ask the network about the first positions of the batch; return its logits / temperature, and its values."""
+        logits, values = self.evaluator(self._batch.planes[:count])
+        return logits / np.float32(temperature), values
 
     def _run_batch(self, progress: Progress, wanted: int, strategy: int, schedule: np.ndarray) -> None:
         """Make up to `wanted` visits with one call of the network."""
@@ -184,7 +188,8 @@ class MCTSTree:
             strategy, self.params.selection, self._noise, schedule, progress.visits, self._policy,
         )
         if waiting:
-            logits, values = self.evaluator(self._batch.planes[:waiting])
+            temperature = self.params.policy_temperature if strategy == PUCB else 1.0
+            logits, values = self._evaluate(waiting, temperature)
             absorb(self._tree, self._batch, waiting, logits, values, self.geometry.policy_index)
         progress.visits += waiting + finished
         progress.longest_batch = max(progress.longest_batch, time.perf_counter() - begin)
@@ -212,12 +217,13 @@ class MCTSTree:
         """Search with PUCT and return the best move; visits kept from the last search count towards the limit.
 
         `on_report` is called after every batch, and `should_stop` asked. Moves that `restriction` bans are no
-        candidates. The priors of the root are p^(1 / root_temperature), normalized: above 1 the search is wider.
+        candidates. Above 1, `root_temperature` makes the search wider at the root, on top of policy_temperature.
         """
         progress = Progress(limit)
         unchanged = self._restrict(restriction)
-        plain = root_temperature == self._root_temperature == 1.0
-        self._root_temperature = root_temperature
+        temperature = root_temperature * self.params.policy_temperature
+        plain = temperature == self._root_temperature == self.params.policy_temperature
+        self._root_temperature = temperature
         self._set_root(board, color, reuse=unchanged and plain and self._built_by == PUCB)
         self._built_by = PUCB
         while self.root.node_visits < limit.visits and self._may_go_on(progress, should_stop):
@@ -271,6 +277,7 @@ class MCTSTree:
             pos=best.pos, visits=progress.visits if progress else 0, total_visits=root.node_visits,
             seconds=progress.seconds if progress else 0.0, winrate=best.winrate if best.visits else root.raw_value,
             raw_value=root.raw_value, candidates=candidates, tree_is_full=self.tree_is_full,
+            temperature=self._root_temperature,
         )
 
     def improved_policy(self, c_scale: float | None = None) -> np.ndarray:

@@ -82,6 +82,13 @@ def test_temperature_varies_games_and_the_report_begins_with_the_move_played():
     assert len(played) > 2
 
 
+def test_a_policy_temperature_above_1_makes_priors_more_alike():
+    def largest_prior(temperature: float) -> float:
+        gtp = Controller(visits=20, policy_temperature=temperature)
+        return max(move.prior for move in gtp.client.engine.look(Stone.BLACK).candidates)
+    assert largest_prior(3.0) < largest_prior(1.0) < largest_prior(0.3)
+
+
 def test_policy_moves_follow_the_seed():
     def moves(seed: int) -> list[str]:
         gtp = Controller(policy_move=True, seed=seed)

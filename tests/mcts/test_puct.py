@@ -6,7 +6,7 @@ import math
 import pytest
 
 from board.constant import PASS
-from mcts.params import SearchLimit, Selection
+from mcts.params import SearchLimit, SearchParams, Selection
 from mcts.tree import MCTSTree
 from tests.mcts.evaluators import ConstantEvaluator, HashEvaluator
 from tests.mcts.trees import (
@@ -20,6 +20,8 @@ from tests.mcts.trees import (
     snapshot,
 )
 from tests.reference.naive_search import NaiveSearch
+
+TEMPERATURE = SearchParams().policy_temperature
 
 # size, moves played at random, komi, visits
 SMALL = [
@@ -36,7 +38,7 @@ def search_twins(game: Game, visits: int, salt: int = 0, batch_size: int = 1, se
     numbers, size = selection or Selection(), game.board.board_size
     tree = MCTSTree(HashEvaluator(size, salt, spread), size, small_params(batch_size, selection=numbers))
     result = tree.search(game.board, game.stone, SearchLimit(visits, strict=True))
-    naive = NaiveSearch(HashEvaluator(size, salt, spread), numbers, game.board.komi, batch_size)
+    naive = NaiveSearch(HashEvaluator(size, salt, spread), numbers, game.board.komi, batch_size, TEMPERATURE)
     root = game.start(naive)
     naive.search(root, visits)
     assert compare_trees(tree.root, root, game) == tree.num_nodes
@@ -163,14 +165,15 @@ def test_a_search_repeats_exactly() -> None:
     assert [c for c in first.candidates] == [c for c in second.candidates]
 
 
-def test_priors_are_those_of_the_candidates_alone() -> None:
+@pytest.mark.parametrize("temperature", [1.0, 0.5, 2.0])
+def test_priors_are_those_of_the_candidates_alone(temperature: float) -> None:
     # The network's share for illegal points and own eyes goes to the candidates.
     game = Game.from_diagram(". X O / X X O / O O .".replace("/", "\n"), "b", komi=0.0)
     corner, other = game.board.POS(1, 1), game.board.POS(3, 3)
-    tree = MCTSTree(ConstantEvaluator(3, {corner: 9.0, PASS: 1.0}), 3, small_params())
+    tree = MCTSTree(ConstantEvaluator(3, {corner: 9.0, PASS: 1.0}), 3, small_params(policy_temperature=temperature))
     result = tree.search(game.board, game.stone, SearchLimit(1, strict=True))
-    e = math.e
+    odds = math.e ** (1 / temperature)
     assert {c.pos: c.prior for c in result.candidates} == {
-        other: pytest.approx(1 / (1 + e), rel=1e-6), PASS: pytest.approx(e / (1 + e), rel=1e-6),
+        other: pytest.approx(1 / (1 + odds), rel=1e-6), PASS: pytest.approx(odds / (1 + odds), rel=1e-6),
     }
     assert result.total_visits == 1

@@ -80,8 +80,10 @@ class Node:
 class NaiveSearch:
     """PUCT and sequential halving with one network call per batch."""
 
-    def __init__(self, evaluator: Evaluator, selection: Selection, komi: float, batch_size: int = 1) -> None:
+    def __init__(self, evaluator: Evaluator, selection: Selection, komi: float, batch_size: int = 1,
+                 temperature: float = 1.0) -> None:
         self.evaluator, self.selection, self.komi, self.batch_size = evaluator, selection, komi, batch_size
+        self.temperature = temperature
         self.superko_moves = 0  # moves that only superko kept out of the tree
         self.endings = 0  # finished games met
 
@@ -128,6 +130,7 @@ class NaiveSearch:
     def evaluate(self, nodes: Sequence[Node]) -> None:
         """Ask the network about positions: priors are a softmax over the candidates, raised; a draw is half a win."""
         logits, values = self.evaluator(np.stack([self.planes(node) for node in nodes]))
+        logits = logits / np.float32(self.temperature)
         for node, all_logits, (_, draw, win) in zip(nodes, logits, values.astype(float), strict=True):
             size = node.board.size
             own = [float(all_logits[size * size if e.move is None else (e.move[1] - 1) * size + e.move[0] - 1])
