@@ -31,7 +31,7 @@ from gtp.options import (
     describe_time_conflict,
     find_model,
 )
-from mcts.constant import DEFAULT_LAG, POLICY_TEMPERATURE
+from mcts.constant import DEFAULT_LAG
 
 ANIMATION_NOTE = "Note: --animation-pv-wait and --animation-move-wait have no effect"
 
@@ -101,8 +101,9 @@ POSITIVE = FiniteFloat(above=0.0)
 @click.option("--symmetries", type=click.IntRange(1, 8), default=1, show_default=True,
               help="Average the network over so many symmetries of the board: steadier, and so many times slower.")
 @click.option("--policy-temperature", type=FiniteFloat(minimum=MIN_TEMPERATURE, maximum=MAX_TEMPERATURE),
-              default=POLICY_TEMPERATURE, show_default=True,
-              help="The search starts from the network's policy ^ (1 / T): above 1 it looks at more moves.")
+              default=1.0, show_default=True,
+              help="The search starts from the network's policy ^ (1 / T): above 1 it looks at more moves, for "
+                   "networks that are too sure of themselves.")
 @click.option("--tree-size", type=COUNT, help="Nodes of the search tree to begin with.  [default: 65536]")
 @click.option("--cgos-mode", type=click.BOOL, default=False, show_default=True,
               help="All stones on the board are alive when the game ends.")

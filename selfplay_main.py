@@ -64,6 +64,9 @@ def check_finite(_: click.Context, parameter: click.Parameter, value: float) -> 
                    "that begin in many ways teach more about other players.")
 @click.option("--opening-temperature", type=click.FloatRange(0.1, 10), default=1.0, show_default=True,
               help="Temperature of the --opening-moves: above 1 the unlikely moves are drawn more often.")
+@click.option("--policy-temperature", type=click.FloatRange(0.1, 10), default=1.0, show_default=True,
+              help="Search and record from the network's policy ^ (1 / T): above 1 keeps it from growing ever sharper "
+                   "from generation to generation.")
 @click.option("--batch-size", type=click.IntRange(16), default=None,
               help="Positions per call of the network.  [default: 128, on a GPU 4096]")
 @click.option("--ray", "ray_address", metavar="ADDRESS", default=None,

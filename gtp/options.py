@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcts.constant import DEFAULT_LAG, POLICY_TEMPERATURE
+from mcts.constant import DEFAULT_LAG
 from nn.model_file import RANDOM_MODEL
 
 DEFAULT_MODEL = "model/model.bin"
@@ -24,7 +24,7 @@ class EngineOptions:
     use_gpu: bool = False
     symmetries: int = 1
     policy_move: bool = False
-    policy_temperature: float = POLICY_TEMPERATURE
+    policy_temperature: float = 1.0
     temperature: float = 0.0
     sequential_halving: bool = False
     komi: float = DEFAULT_KOMI

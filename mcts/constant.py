@@ -9,12 +9,10 @@ C_VISIT = 50.0
 C_SCALE = 1.0
 MAX_CONSIDERED_NODES = 16
 
-# Defaults of the command line: visits per move, leaves per network call, nodes allocated at first, temperature of the
-# network's policy in PUCT.
+# Defaults of the command line: visits per move, leaves per network call, nodes allocated at first.
 CONST_VISITS = 1000
 NN_BATCH_SIZE = 8
 MCTS_TREE_SIZE = 65536
-POLICY_TEMPERATURE = 1.3
 
 # Seconds that always stay on a clock, for what the controller charges on top of the thinking.
 DEFAULT_LAG = 0.1

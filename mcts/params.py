@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mcts.constant import C_SCALE, C_VISIT, MAX_CONSIDERED_NODES, MCTS_TREE_SIZE, NN_BATCH_SIZE, POLICY_TEMPERATURE
+from mcts.constant import C_SCALE, C_VISIT, MAX_CONSIDERED_NODES, MCTS_TREE_SIZE, NN_BATCH_SIZE
 
 
 class Selection(NamedTuple):
@@ -30,7 +30,7 @@ class SearchParams:
 
     selection: Selection = Selection()
     # PUCT searches with the network's policy ** (1 / policy_temperature), normalized: above 1 it is wider.
-    policy_temperature: float = POLICY_TEMPERATURE
+    policy_temperature: float = 1.0
     # Leaves per network call. Leaves that wait for the network count as lost visits (virtual loss).
     batch_size: int = NN_BATCH_SIZE
     # Nodes allocated at first; the tree doubles when it is full, up to max_memory_mb.

@@ -39,6 +39,7 @@ class BatchSettings:
     target_scale: float = C_SCALE
     opening_moves: int = 0
     opening_temperature: float = 1.0
+    policy_temperature: float = 1.0
 
 
 def lock_archive(archive: Path) -> IO[str]:

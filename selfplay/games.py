@@ -60,6 +60,7 @@ class Rules(NamedTuple):
     target_scale: float  # c_scale of the policy that is recorded; the search has that of `selection`
     opening_moves: int  # so many moves of each game are drawn from the recorded policy
     opening_temperature: float  # 1: drawn with its probabilities; higher: more alike
+    policy_temperature: float  # search and recorded policy start from the network's policy ** (1 / this), normalized
     selection: Selection
     schedule: np.ndarray  # int32 [MAX_CONSIDERED_NODES + 1, V]: considered_visits by number of moves considered
     policy_index: np.ndarray  # int32 [C]
@@ -76,7 +77,8 @@ class Work(NamedTuple):
 
 
 def new_rules(board_size: int, visits: int, komi: float, superko: bool, resign_threshold: float,
-              target_scale: float = C_SCALE, opening_moves: int = 0, opening_temperature: float = 1.0) -> Rules:
+              target_scale: float = C_SCALE, opening_moves: int = 0, opening_temperature: float = 1.0,
+              policy_temperature: float = 1.0) -> Rules:
     """Return the rules with their tables."""
     schedule = np.zeros((MAX_CONSIDERED_NODES + 1, visits), dtype=np.int32)
     for count in range(1, MAX_CONSIDERED_NODES + 1):
@@ -84,7 +86,7 @@ def new_rules(board_size: int, visits: int, komi: float, superko: bool, resign_t
     return Rules(
         board_size, float(komi), bool(superko), int(visits), MOVES_PER_POINT * board_size * board_size,
         float(resign_threshold), float(target_scale), int(opening_moves), float(opening_temperature),
-        Selection(), schedule,
+        float(policy_temperature), Selection(), schedule,
         get_geometry(board_size).policy_index,
     )
 

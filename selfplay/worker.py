@@ -148,7 +148,8 @@ def _work(connection: Connection, task: WorkerTask) -> None:
         _report_failure(connection, str(error), EXIT_BAD_FILE)
         return
     rules = new_rules(settings.size, settings.visits, settings.komi, settings.superko, settings.resign_threshold,
-                      settings.target_scale, settings.opening_moves, settings.opening_temperature)
+                      settings.target_scale, settings.opening_moves, settings.opening_temperature,
+                      settings.policy_temperature)
     orders = Orders(connection, task)
     compile_steps()
     play = SelfPlay(evaluator, rules, orders.next_game)

@@ -22,10 +22,10 @@ def top(game: Game, result: SearchResult, count: int) -> str:
 
 
 @pytest.mark.parametrize(("length", "batch_size", "expected", "winrate"), [
-    (0, 1, "H1:25 C5:23 C7:21 J5:18 G4:16 A3:15 D3:13 E6:11", 0.5361099),
-    (20, 1, "H4:39 G7:27 F2:16 C9:14 E3:13 B3:13 E5:11 H7:10", 0.5382217),
-    (20, 16, "H4:26 G7:22 F2:19 E3:14 C9:13 B3:12 D5:11 E5:11", 0.5609983),
-    (70, 1, "F7:87 J3:67 C9:15 C4:14 G6:5 pass:4 D3:3 G3:2", 0.5090647),
+    (0, 1, "C5:27 H1:18 J5:17 C7:17 G4:16 A3:15 D3:12 E6:12", 0.5158978),
+    (20, 1, "F2:45 H4:36 G7:27 F1:13 E5:12 B3:11 C9:10 D5:9", 0.5421152),
+    (20, 16, "H4:29 G7:26 F2:22 E3:14 D5:13 F1:13 E5:13 C9:12", 0.5619549),
+    (70, 1, "F7:96 J3:61 C9:17 C4:14 G6:6 pass:3 G8:1 D3:1", 0.5052867),
 ])
 def test_puct_200_visits(length: int, batch_size: int, expected: str, winrate: float) -> None:
     game = Game.random(9, length, seed=length)

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from board.constant import PASS
-from mcts.params import SearchLimit, SearchParams, Selection
+from mcts.params import SearchLimit, Selection
 from mcts.tree import MCTSTree
 from tests.mcts.evaluators import ConstantEvaluator, HashEvaluator
 from tests.mcts.trees import (
@@ -21,8 +21,6 @@ from tests.mcts.trees import (
 )
 from tests.reference.naive_search import NaiveSearch
 
-TEMPERATURE = SearchParams().policy_temperature
-
 # size, moves played at random, komi, visits
 SMALL = [
     (2, 0, 0.5, 60), (2, 1, 1.0, 60), (2, 3, -1.0, 80), (2, 6, 0.0, 80), (3, 0, 7.0, 120), (3, 2, 3.0, 120),
@@ -33,12 +31,13 @@ LARGE = [(4, 12, 0.0, 120), (5, 0, 7.0, 100), (5, 9, 24.5, 100), (5, 30, -2.0, 1
 
 
 def search_twins(game: Game, visits: int, salt: int = 0, batch_size: int = 1, selection: Selection | None = None,
-                 spread: float = 4.0) -> tuple[MCTSTree, NaiveSearch]:
+                 spread: float = 4.0, temperature: float = 1.0) -> tuple[MCTSTree, NaiveSearch]:
     """Search a position with both, compare the trees, and return them."""
     numbers, size = selection or Selection(), game.board.board_size
-    tree = MCTSTree(HashEvaluator(size, salt, spread), size, small_params(batch_size, selection=numbers))
+    tree = MCTSTree(HashEvaluator(size, salt, spread), size, small_params(
+        batch_size, selection=numbers, policy_temperature=temperature))
     result = tree.search(game.board, game.stone, SearchLimit(visits, strict=True))
-    naive = NaiveSearch(HashEvaluator(size, salt, spread), numbers, game.board.komi, batch_size, TEMPERATURE)
+    naive = NaiveSearch(HashEvaluator(size, salt, spread), numbers, game.board.komi, batch_size, temperature)
     root = game.start(naive)
     naive.search(root, visits)
     assert compare_trees(tree.root, root, game) == tree.num_nodes
@@ -56,6 +55,11 @@ def test_tree_equals_the_naive_tree(size: int, length: int, komi: float, visits:
 @pytest.mark.parametrize(("size", "length", "komi", "visits"), LARGE)
 def test_larger_tree_equals_the_naive_tree(size: int, length: int, komi: float, visits: int) -> None:
     search_twins(Game.random(size, length, seed=size, komi=komi), visits, salt=size)
+
+
+@pytest.mark.parametrize("temperature", [0.5, 2.0])
+def test_a_flattened_policy_gives_the_naive_tree_of_one(temperature: float) -> None:
+    search_twins(Game.random(5, 9, seed=5), 100, salt=5, temperature=temperature)
 
 
 def test_the_twins_meet_superko_and_finished_games() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from board.constant import PASS
 from board.stone import Stone
-from mcts.params import SearchLimit, SearchParams, Selection
+from mcts.params import SearchLimit, Selection
 from mcts.tree import MCTSTree
 from tests.mcts.evaluators import HashEvaluator
 from tests.mcts.trees import (
@@ -72,7 +72,7 @@ def test_two_moves_at_once_are_followed() -> None:
 def test_a_kept_tree_goes_on_like_the_naive_one(batch_size: int) -> None:
     game = Game(3, komi=0.5)
     tree = searched(game, 150, batch_size)
-    naive = NaiveSearch(HashEvaluator(3), Selection(), 0.5, batch_size, SearchParams().policy_temperature)
+    naive = NaiveSearch(HashEvaluator(3), Selection(), 0.5, batch_size)
     root = game.start(naive)
     naive.search(root, 150)
     for visits in (120, 90, 130):
@@ -243,8 +243,7 @@ def test_any_way_of_using_a_tree_gives_right_trees(size: int, batch_size: int, s
         single_passes = board.copy()
         if single_passes.is_over:
             continue  # a finished game that goes on counts passes anew, which check_positions does not know
-        nodes = check_positions(tree.root, board, color, HashEvaluator(size, seed), board.komi, result.temperature)
-        assert nodes == tree.num_nodes
+        assert check_positions(tree.root, board, color, HashEvaluator(size, seed), board.komi) == tree.num_nodes
     assert kept > 100
 
 

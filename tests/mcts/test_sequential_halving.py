@@ -245,7 +245,7 @@ def test_a2_no_spare_visits_go_to_the_first_point(candidates: int) -> None:
 def test_a3_interior_nodes_hold_the_networks_policy_and_value(batch_size: int) -> None:
     game = Game.random(5, 6, seed=3)
     tree, _ = shot(game, 200, batch_size, salt=9)
-    nodes = check_positions(tree.root, game.board, game.stone, HashEvaluator(5, 9), 7.0, temperature=1.0)
+    nodes = check_positions(tree.root, game.board, game.stone, HashEvaluator(5, 9), 7.0)
     assert nodes == tree.num_nodes and check_tree(tree) >= 3
 
 

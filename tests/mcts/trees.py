@@ -235,8 +235,7 @@ def least_prior(board: GoBoard, pos: int) -> float:
     return Selection().atari_prior * (1 - 1 / max(sizes)) if sizes else 0.0
 
 
-def check_positions(node: MCTSNode, board: GoBoard, color: Stone, evaluator: HashEvaluator, komi: float,
-                    temperature: float = SearchParams().policy_temperature) -> int:
+def check_positions(node: MCTSNode, board: GoBoard, color: Stone, evaluator: HashEvaluator, komi: float) -> int:
     """Assert that every node holds what its own position says: candidates, the network's answer, or the final score.
 
     `board` is the position of the node, reached by playing the moves, so a tree that was kept by mistake shows here.
@@ -246,7 +245,7 @@ def check_positions(node: MCTSNode, board: GoBoard, color: Stone, evaluator: Has
     board.check_superko = True
     assert set(node.action.tolist()) == {*board.get_all_legal_pos(color, fill_eyes=False), PASS}
     logits, value = evaluator.answer(generate_input_planes(board, color))
-    own = logits[[get_geometry(board.board_size).policy_index[pos] for pos in node.action]].astype(float) / temperature
+    own = logits[[get_geometry(board.board_size).policy_index[pos] for pos in node.action]].astype(float)
     policy = np.exp(own - own.max())
     policy = np.maximum(policy / policy.sum(), [least_prior(board, pos) for pos in node.action])
     np.testing.assert_allclose(node.children_policy, policy / policy.sum(), rtol=1e-5, atol=1e-8)
@@ -259,7 +258,7 @@ def check_positions(node: MCTSNode, board: GoBoard, color: Stone, evaluator: Has
         after = board.copy()
         after.put_stone(pos, color)
         if child.num_children:
-            nodes += check_positions(child, after, opponent, evaluator, komi, temperature)
+            nodes += check_positions(child, after, opponent, evaluator, komi)
             continue
         nodes += 1
         assert after.is_over

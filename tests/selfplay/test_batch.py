@@ -44,6 +44,11 @@ def test_one_game_is_one_search_after_the_other_whatever_target_scale() -> None:
     compare_with_searches(5, 16, 0.5, 0.05, games=4, target_scale=0.1)
 
 
+@pytest.mark.parametrize("temperature", [0.5, 2.0])
+def test_one_game_is_one_search_after_the_other_whatever_policy_temperature(temperature: float) -> None:
+    compare_with_searches(5, 16, 0.5, 0.05, games=4, policy_temperature=temperature)
+
+
 @pytest.mark.parametrize(("size", "visits", "opening_moves", "temperature"), [
     (5, 16, 4, 1.0), (5, 5, 100, 1.5), (5, 16, 4, 0.5), (9, 16, 8, 3.0),
 ])
@@ -63,18 +68,25 @@ def test_drawn_openings_are_of_more_kinds() -> None:
     assert kinds(2, 0.2) < kinds(2) < kinds(2, 5.0)
 
 
+def entropy(record: GameRecord) -> float:
+    """Return the entropy of the policy recorded on the empty board."""
+    policy = np.maximum(record.policy[0], 1e-30)
+    return float(-(policy * np.log(policy)).sum())
+
+
 def test_a_smaller_target_scale_teaches_a_softer_policy() -> None:
     """The less win rates count, the nearer the policy is to the network's own, which is wider here; the moves stay."""
-    games: list[list[int]] = []
+    sharp, soft, softest = (play_games(HashEvaluator(5), new_rules(5, 16, 0.5, True, 0.0, scale), begin(1))[0]
+                            for scale in (1.0, 0.1, 0.001))
+    assert entropy(sharp) < entropy(soft) < entropy(softest)
+    assert sharp.moves == soft.moves == softest.moves
 
-    def entropy(target_scale: float) -> float:
-        record = play_games(HashEvaluator(5), new_rules(5, 16, 0.5, True, 0.0, target_scale), begin(1))[0]
-        games.append(record.moves)
-        policy = np.maximum(record.policy[0], 1e-30)  # of the empty board, the same in both games
-        return float(-(policy * np.log(policy)).sum())
 
-    assert entropy(1.0) < entropy(0.1) < entropy(0.001)
-    assert games[0] == games[1] == games[2]
+def test_a_policy_temperature_above_1_teaches_a_softer_policy() -> None:
+    sharp, plain, soft = (
+        play_games(HashEvaluator(5), new_rules(5, 16, 0.5, True, 0.0, 0.001, policy_temperature=t), begin(1))[0]
+        for t in (0.5, 1.0, 2.0))
+    assert entropy(sharp) < entropy(plain) < entropy(soft)
 
 
 @pytest.mark.plain
@@ -85,9 +97,10 @@ def test_small_games_are_one_search_after_the_other(size: int, visits: int) -> N
 
 def compare_with_searches(size: int, visits: int, komi: float, threshold: float, games: int,
                           target_scale: float = C_SCALE, opening_moves: int = 0,
-                          opening_temperature: float = 1.0) -> None:
+                          opening_temperature: float = 1.0, policy_temperature: float = 1.0) -> None:
     """Play games both ways; they must be equal to the last bit."""
-    rules = new_rules(size, visits, komi, True, threshold, target_scale, opening_moves, opening_temperature)
+    rules = new_rules(size, visits, komi, True, threshold, target_scale, opening_moves, opening_temperature,
+                      policy_temperature)
     evaluator = HashEvaluator(size)
     for new in begin(games, seed=size):
         [fast] = play_games(evaluator, rules, [new], positions=16)

@@ -199,7 +199,8 @@ def test_a_batch_from_before_its_newest_settings_goes_on(tmp_path: Path) -> None
     settings = tmp_path / "1" / BATCH_FILE
     assert open_batch(tmp_path, wanted, False).number == 1
     old = json.loads(settings.read_text())
-    assert old.pop("target_scale") == 1.0 and old.pop("opening_moves") == 0 and old.pop("opening_temperature") == 1.0
+    assert old.pop("target_scale") == 1.0 and old.pop("opening_moves") == 0
+    assert old.pop("opening_temperature") == 1.0 and old.pop("policy_temperature") == 1.0
     settings.write_text(json.dumps(old))
     assert open_batch(tmp_path, wanted, False).number == 1
 
