@@ -24,7 +24,7 @@ from gtp.options import (
     DEFAULT_KOMI,
     DEFAULT_MODEL,
     MAX_TEMPERATURE,
-    MIN_TEMPERATURE,
+    MIN_POLICY_TEMPERATURE,
     RESIGN_STREAK,
     RESIGN_THRESHOLD,
     EngineOptions,
@@ -100,7 +100,7 @@ POSITIVE = FiniteFloat(above=0.0)
 @click.option("--batch-size", type=COUNT, help="Positions per call of the network.  [default: chosen by the search]")
 @click.option("--symmetries", type=click.IntRange(1, 8), default=1, show_default=True,
               help="Average the network over so many symmetries of the board: steadier, and so many times slower.")
-@click.option("--policy-temperature", type=FiniteFloat(minimum=MIN_TEMPERATURE, maximum=MAX_TEMPERATURE),
+@click.option("--policy-temperature", type=FiniteFloat(minimum=MIN_POLICY_TEMPERATURE, maximum=MAX_TEMPERATURE),
               default=1.0, show_default=True,
               help="The search starts from the network's policy ^ (1 / T): above 1 it looks at more moves, for "
                    "networks that are too sure of themselves.")

@@ -21,6 +21,7 @@ from nn.model_file import RANDOM_MODEL
 PROGRAM_DIR = Path(__file__).resolve().parent
 DEFAULT_MODEL = "model/rl-model.bin"
 NO_RESIGN_RATE = 0.1
+TEMPERATURE = click.FloatRange(0.1, 10)
 
 
 def check_finite(_: click.Context, parameter: click.Parameter, value: float) -> float:
@@ -52,8 +53,10 @@ def check_finite(_: click.Context, parameter: click.Parameter, value: float) -> 
               help="Whether a move that repeats an earlier position is illegal.")
 @click.option("--seed", type=click.IntRange(0), default=None, help="Seed of the games.  [default: another every time]")
 @click.option("--resign-threshold", type=click.FloatRange(0, 1), default=RESIGN_THRESHOLD, show_default=True,
+              callback=check_finite,
               help="Resign below this win rate; 0: never.")
 @click.option("--no-resign-rate", type=click.FloatRange(0, 1), default=NO_RESIGN_RATE, show_default=True,
+              callback=check_finite,
               help="Share of games in which nobody resigns.")
 @click.option("--target-scale", type=click.FloatRange(0, min_open=True), default=C_SCALE, show_default=True,
               callback=check_finite,
@@ -62,9 +65,11 @@ def check_finite(_: click.Context, parameter: click.Parameter, value: float) -> 
 @click.option("--opening-moves", type=click.IntRange(0), default=0, show_default=True,
               help="Draw so many moves of each game from the recorded policy instead of playing the best one: games "
                    "that begin in many ways teach more about other players.")
-@click.option("--opening-temperature", type=click.FloatRange(0.1, 10), default=1.0, show_default=True,
+@click.option("--opening-temperature", type=TEMPERATURE, default=1.0, show_default=True,
+              callback=check_finite,
               help="Temperature of the --opening-moves: above 1 the unlikely moves are drawn more often.")
-@click.option("--policy-temperature", type=click.FloatRange(0.1, 10), default=1.0, show_default=True,
+@click.option("--policy-temperature", type=TEMPERATURE, default=1.0, show_default=True,
+              callback=check_finite,
               help="Search and record from the network's policy ^ (1 / T): above 1 keeps it from growing ever sharper "
                    "from generation to generation.")
 @click.option("--batch-size", type=click.IntRange(16), default=None,

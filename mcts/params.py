@@ -29,7 +29,7 @@ class SearchParams:
     """Everything that stays the same from search to search."""
 
     selection: Selection = Selection()
-    # PUCT searches with the network's policy ** (1 / policy_temperature), normalized: above 1 it is wider.
+    # Priors are the network's policy ** (1 / policy_temperature), normalized: above 1 the search is wider.
     policy_temperature: float = 1.0
     # Leaves per network call. Leaves that wait for the network count as lost visits (virtual loss).
     batch_size: int = NN_BATCH_SIZE

@@ -152,24 +152,24 @@ def divide_priors(tree, node, total):
 
 
 @kernel
-def set_evaluation(tree, node, logits, value, policy_index):
+def set_evaluation(tree, node, logits, value, policy_index, temperature):
     """Give a node its priors and its value, and make it EXPANDED. Modifies tree.
 
-    `logits` [A] are the network's, `value` [3] its chances to lose, draw and win. The policy is taken over the
-    candidates only, and raised where `expand` asks for it.
+    `logits` [A] are the network's, `value` [3] its chances to lose, draw and win. The policy, softmax(logits /
+    temperature), is taken over the candidates only, and raised where `expand` asks for it.
     """
     first, count = tree.node_edge[node], tree.node_edges[node]
-    highest = -math.inf
+    highest, sharpness = -math.inf, 1.0 / temperature
     for edge in range(first, first + count):
         highest = max(highest, logits[policy_index[tree.edge_pos[edge]]])
     total = 0.0
     for edge in range(first, first + count):
-        tree.edge_prior[edge] = math.exp(logits[policy_index[tree.edge_pos[edge]]] - highest)
+        tree.edge_prior[edge] = math.exp((logits[policy_index[tree.edge_pos[edge]]] - highest) * sharpness)
         total += tree.edge_prior[edge]
     log_total, added = math.log(total), 0.0
     for edge in range(first, first + count):
         prior, least = tree.edge_prior[edge] / total, tree.edge_logit[edge]
-        logit = logits[policy_index[tree.edge_pos[edge]]] - highest - log_total
+        logit = (logits[policy_index[tree.edge_pos[edge]]] - highest) * sharpness - log_total
         if prior < least:
             added += least - prior
             prior, logit = float(least), math.log(float(least))
@@ -183,11 +183,11 @@ def set_evaluation(tree, node, logits, value, policy_index):
 
 
 @kernel
-def absorb(tree, batch, waiting, logits, values, policy_index):
+def absorb(tree, batch, waiting, logits, values, policy_index, temperature):
     """Take the network's answer for the first `waiting` entries of the batch. Modifies tree."""
     for index in range(waiting):
         node = batch.leaf[index]
-        set_evaluation(tree, node, logits[index], values[index], policy_index)
+        set_evaluation(tree, node, logits[index], values[index], policy_index, temperature)
         wait_for_value(tree, batch, index, -1)
         back_up(tree, batch, index, float(tree.node_value[node]))
 

@@ -166,19 +166,14 @@ class MCTSTree:
         self.tree_is_full = False
         if known is None:
             start_tree(self._tree, self._root_state, self._root_history, self._batch, self.params.selection)
-            logits, values = self._evaluate(1, self._root_temperature)
-            set_evaluation(self._tree, ROOT, logits[0], values[0], self.geometry.policy_index)
+            logits, values = self.evaluator(self._batch.planes[:1])
+            set_evaluation(self._tree, ROOT, logits[0], values[0], self.geometry.policy_index, self._root_temperature)
         elif known != ROOT:
             spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos))
             copy_subtree(spare, self._tree, known)
             self._tree, self._spare = spare, self._tree
 
     # --- searching ----------------------------------------------------------------------------------------------
-
-    def _evaluate(self, count: int, temperature: float) -> tuple[np.ndarray, np.ndarray]:
-        """Ask the network about the first positions of the batch; return its logits / temperature, and its values."""
-        logits, values = self.evaluator(self._batch.planes[:count])
-        return logits / np.float32(temperature), values
 
     def _run_batch(self, progress: Progress, wanted: int, strategy: int, schedule: np.ndarray) -> None:
         """Make up to `wanted` visits with one call of the network."""
@@ -188,9 +183,9 @@ class MCTSTree:
             strategy, self.params.selection, self._noise, schedule, progress.visits, self._policy,
         )
         if waiting:
-            temperature = self.params.policy_temperature if strategy == PUCB else 1.0
-            logits, values = self._evaluate(waiting, temperature)
-            absorb(self._tree, self._batch, waiting, logits, values, self.geometry.policy_index)
+            logits, values = self.evaluator(self._batch.planes[:waiting])
+            absorb(self._tree, self._batch, waiting, logits, values, self.geometry.policy_index,
+                   float(self.params.policy_temperature))
         progress.visits += waiting + finished
         progress.longest_batch = max(progress.longest_batch, time.perf_counter() - begin)
 
@@ -221,7 +216,7 @@ class MCTSTree:
         """
         progress = Progress(limit)
         unchanged = self._restrict(restriction)
-        temperature = root_temperature * self.params.policy_temperature
+        temperature = float(root_temperature * self.params.policy_temperature)
         plain = temperature == self._root_temperature == self.params.policy_temperature
         self._root_temperature = temperature
         self._set_root(board, color, reuse=unchanged and plain and self._built_by == PUCB)
@@ -245,7 +240,7 @@ class MCTSTree:
         """
         progress = Progress(limit)
         self._restrict(restriction)
-        self._root_temperature = 1.0
+        self._root_temperature = float(self.params.policy_temperature)
         self._set_root(board, color, reuse=False)
         self._built_by = GUMBEL
         count = self.root.num_children

@@ -71,7 +71,6 @@ class SelfPlay:
         half = self._halves[self._turn]
         if half.positions:
             logits, values = self._evaluator.finish(self._turn)
-            logits = logits / np.float32(self._rules.policy_temperature)
             absorb_games(self._games, half.begin, half.end, half.work, logits, values, self._rules)
         half.positions, half.offset = descend_games(
             self._games, half.begin, half.end, half.offset, 0, half.work, self._rules)

@@ -86,8 +86,7 @@ def new_rules(board_size: int, visits: int, komi: float, superko: bool, resign_t
     return Rules(
         board_size, float(komi), bool(superko), int(visits), MOVES_PER_POINT * board_size * board_size,
         float(resign_threshold), float(target_scale), int(opening_moves), float(opening_temperature),
-        float(policy_temperature), Selection(), schedule,
-        get_geometry(board_size).policy_index,
+        float(policy_temperature), Selection(), schedule, get_geometry(board_size).policy_index,
     )
 
 

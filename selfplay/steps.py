@@ -231,8 +231,8 @@ def absorb_games(games, begin, end, work, logits, values, rules):
             continue
         tree, first = tree_of(games, g), games.first[g]
         if games.phase[g] == NEW:
-            set_evaluation(tree, ROOT, logits[first], values[first], rules.policy_index)
+            set_evaluation(tree, ROOT, logits[first], values[first], rules.policy_index, rules.policy_temperature)
             begin_search(games, g, tree)
         else:
             absorb(tree, batch_of(games, g, work.batch), games.waiting[g], logits[first:], values[first:],
-                   rules.policy_index)
+                   rules.policy_index, rules.policy_temperature)

@@ -134,16 +134,18 @@ def test_the_number_of_considered_moves_is_a_parameter(considered: int) -> None:
 CASES = [(2, 1, 0.5, 40), (3, 0, 3.0, 90), (3, 7, 0.0, 120), (4, 13, 1.5, 64), (5, 3, 7.0, 100), (9, 30, 7.0, 40)]
 
 
-def compare_with_naive(game: Game, visits: int, batch_size: int, salt: int, seed: int, selection: Selection) -> None:
+def compare_with_naive(game: Game, visits: int, batch_size: int, salt: int, seed: int, selection: Selection,
+                       temperature: float = 1.0) -> None:
     """Search with both and compare trees, moves and improved policies."""
     size = game.board.board_size
-    tree = MCTSTree(HashEvaluator(size, salt), size, small_params(batch_size, selection=selection))
+    params = small_params(batch_size, selection=selection, policy_temperature=temperature)
+    tree = MCTSTree(HashEvaluator(size, salt), size, params)
     rng = np.random.default_rng(seed)
     result = tree.search_with_sequential_halving(game.board, game.stone, SearchLimit(visits), rng)
     # The noise is drawn in the order of the candidates.
     drawn = np.random.default_rng(seed).gumbel(size=tree.root.num_children)
     noise = {game.point(int(pos)): float(g) for pos, g in zip(tree.root.action, drawn, strict=True)}
-    naive = NaiveSearch(HashEvaluator(size, salt), selection, game.board.komi, batch_size)
+    naive = NaiveSearch(HashEvaluator(size, salt), selection, game.board.komi, batch_size, temperature)
     root = game.start(naive)
     chosen = naive.search_with_sequential_halving(root, visits, [noise[edge.move] for edge in root.edges], 16)
     assert compare_trees(tree.root, root, game) == tree.num_nodes
@@ -161,6 +163,12 @@ def compare_with_naive(game: Game, visits: int, batch_size: int, salt: int, seed
 def test_tree_equals_the_naive_tree(size: int, length: int, komi: float, visits: int, batch_size: int) -> None:
     game = Game.random(size, length, seed=size, komi=komi)
     compare_with_naive(game, visits, batch_size, salt=length, seed=visits, selection=Selection())
+
+
+@pytest.mark.parametrize("temperature", [0.5, 2.0])
+def test_a_flattened_policy_gives_the_naive_tree_of_one(temperature: float) -> None:
+    game = Game.random(5, 3, seed=5)
+    compare_with_naive(game, 100, 4, salt=3, seed=100, selection=Selection(), temperature=temperature)
 
 
 @pytest.mark.plain

@@ -82,11 +82,8 @@ def complete_values(node: MCTSNode) -> np.ndarray:
 def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
     """Play one game with MCTSTree and GoBoard, as the issue describes it."""
     board = GoBoard(rules.board_size, rules.komi, check_superko=True)
-    def flattened(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        logits, value = evaluator(planes)
-        return logits / np.float32(rules.policy_temperature), value
-
-    tree = MCTSTree(flattened, rules.board_size, SearchParams(batch_size=16, tree_size=64))
+    params = SearchParams(policy_temperature=rules.policy_temperature, batch_size=16, tree_size=64)
+    tree = MCTSTree(evaluator, rules.board_size, params)
     noise = KernelNoise(new.seed)
     generator = cast(np.random.Generator, noise)
     policies: list[np.ndarray] = []

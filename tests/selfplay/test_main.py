@@ -157,7 +157,10 @@ def test_a_worker_that_dies_is_replaced(root: Path, tmp_path: Path) -> None:
     (["--visits", "1"], "--visits"), (["--komi", "nan"], "--komi"), (["--no-resign-rate", "2"], "--no-resign-rate"),
     (["--model", "no-such-model.bin"], "no-such-model.bin"), (["--model", __file__], "damaged or no model file"),
     (["--save-dir", __file__], "--save-dir"), (["--process", "0"], "--process"),
-    (["--opening-moves", "-1"], "--opening-moves"),
+    (["--opening-moves", "-1"], "--opening-moves"), (["--opening-temperature", "0"], "--opening-temperature"),
+    (["--opening-temperature", "nan"], "--opening-temperature"),
+    (["--policy-temperature", "nan"], "--policy-temperature"), (["--resign-threshold", "nan"], "--resign-threshold"),
+    (["--no-resign-rate", "nan"], "--no-resign-rate"),
     (["--target-scale", "0"], "--target-scale"), (["--target-scale", "inf"], "--target-scale"),
     (["--save-dir", "/proc/archive"], "/proc/archive"),
 ])
