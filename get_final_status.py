@@ -18,7 +18,7 @@ from board.go_board import GoBoard
 from board.score import area_without
 from board.stone import Stone
 from common.atomic_file import write_atomically
-from common.command_line import EXIT_OK, run_command
+from common.command_line import EXIT_OK, FiniteRange, run_command
 from common.print_console import print_err, print_out
 from gtp.engine_process import EngineError, GtpProcess, get_search_path
 from nn.interrupt import StopRequest
@@ -209,7 +209,7 @@ def summarize(folder: Path, verdicts: list[Verdict]) -> str:
               show_default=True, help="Archive of self-play games; the newest batch is judged.")
 @click.option("--process", "workers", type=click.IntRange(1), default=WORKERS, show_default=True,
               help="GNU Go programs at a time.")
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), default=60.0, show_default=True,
+@click.option("--timeout", type=FiniteRange(0, min_open=True), default=60.0, show_default=True,
               help="Seconds that GNU Go may take for an answer.")
 def main(kifu_dir: Path, workers: int, timeout: float) -> int:
     """Let GNU Go judge the games of the newest batch that nobody resigned; judging again changes nothing."""

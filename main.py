@@ -3,7 +3,6 @@
 Only light modules are imported here: torch, the model and compiled code are loaded while GTP is already answered.
 """
 
-import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ except ModuleNotFoundError as error:
              f"(README.md, Start), or type: {sys.executable} -m pip install -r requirements.txt")
 
 from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
-from common.command_line import run_command
+from common.command_line import FiniteFloat, FiniteRange, run_command
 from gtp.client import leave, run_gtp
 from gtp.doctor import run_doctor
 from gtp.json_analysis import run_analysis
@@ -36,36 +35,6 @@ from mcts.constant import DEFAULT_LAG
 ANIMATION_NOTE = "Note: --animation-pv-wait and --animation-move-wait have no effect"
 
 
-class FiniteFloat(click.ParamType):
-    """A float without infinities and nan in a range; `above` is a bound that the value must exceed."""
-
-    name = "float"
-
-    def __init__(
-        self, above: float | None = None, minimum: float | None = None, maximum: float | None = None
-    ) -> None:
-        """Set the bounds, None for none."""
-        self.above = above
-        self.minimum = minimum
-        self.maximum = maximum
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; raises BadParameter."""
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            self.fail(f"{value!r} is not a number", param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not a finite number", param, ctx)
-        if self.above is not None and number <= self.above:
-            self.fail(f"{value!r} must be greater than {self.above:g}", param, ctx)
-        if self.minimum is not None and number < self.minimum:
-            self.fail(f"{value!r} must be at least {self.minimum:g}", param, ctx)
-        if self.maximum is not None and number > self.maximum:
-            self.fail(f"{value!r} must be at most {self.maximum:g}", param, ctx)
-        return number
-
-
 def check_version(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
     """Refuse a version that would not be one line of text."""
     if value is not None and (not value.strip() or not value.isprintable()):
@@ -74,7 +43,7 @@ def check_version(_: click.Context, __: click.Parameter, value: str | None) -> s
 
 
 COUNT = click.IntRange(min=1)
-POSITIVE = FiniteFloat(above=0.0)
+POSITIVE = FiniteRange(0.0, min_open=True)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -90,7 +59,7 @@ POSITIVE = FiniteFloat(above=0.0)
               help="Draw moves from the network's policy without search; beats --sequential-halving.")
 @click.option("--sequential-halving", type=click.BOOL, default=False, show_default=True,
               help="Search as self-play does (sequential halving, Gumbel) instead of PUCT.")
-@click.option("--temperature", type=FiniteFloat(minimum=0.0, maximum=MAX_TEMPERATURE), default=0.0, show_default=True,
+@click.option("--temperature", type=FiniteRange(0.0, MAX_TEMPERATURE), default=0.0, show_default=True,
               help="Draw moves with weight visits ** (1 / temperature); 0 plays the best move.")
 @click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, show_default=True, help="Points given to White.")
 @click.option("--visits", type=COUNT, help="Visits per move, fewer when the move is decided.  [default: 1000]")
@@ -100,7 +69,7 @@ POSITIVE = FiniteFloat(above=0.0)
 @click.option("--batch-size", type=COUNT, help="Positions per call of the network.  [default: chosen by the search]")
 @click.option("--symmetries", type=click.IntRange(1, 8), default=1, show_default=True,
               help="Average the network over so many symmetries of the board: steadier, and so many times slower.")
-@click.option("--policy-temperature", type=FiniteFloat(minimum=MIN_POLICY_TEMPERATURE, maximum=MAX_TEMPERATURE),
+@click.option("--policy-temperature", type=FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE),
               default=1.0, show_default=True,
               help="The search starts from the network's policy ^ (1 / T): above 1 it looks at more moves, for "
                    "networks that are too sure of themselves.")
@@ -117,7 +86,7 @@ POSITIVE = FiniteFloat(above=0.0)
               help="Think on the opponent's time.")
 @click.option("--live-gfx", type=click.BOOL, default=False, show_default=True,
               help="Show GoGui the search while it runs.")
-@click.option("--lag", type=FiniteFloat(minimum=0.0), default=DEFAULT_LAG, show_default=True,
+@click.option("--lag", type=FiniteRange(0.0), default=DEFAULT_LAG, show_default=True,
               help="Seconds to keep on a clock for what the controller charges beyond the thinking.")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of random choices (--policy-move, --temperature).")
 @click.option("--analysis-json", type=click.BOOL, default=False, show_default=True,

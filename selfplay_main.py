@@ -1,6 +1,5 @@
 """Self-play: `python selfplay_main.py` fills archive/{k}/ with games for reinforcement learning."""
 
-import math
 import secrets
 import signal
 import sys
@@ -11,7 +10,7 @@ import click
 
 import learning_param
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
-from common.command_line import EXIT_OK, run_command
+from common.command_line import EXIT_OK, FiniteFloat, FiniteRange, run_command
 from common.cores import count_usable_cores
 from common.print_console import print_err, print_out
 from gtp.options import DEFAULT_KOMI, RESIGN_THRESHOLD, find_model
@@ -21,14 +20,7 @@ from nn.model_file import RANDOM_MODEL
 PROGRAM_DIR = Path(__file__).resolve().parent
 DEFAULT_MODEL = "model/rl-model.bin"
 NO_RESIGN_RATE = 0.1
-TEMPERATURE = click.FloatRange(0.1, 10)
-
-
-def check_finite(_: click.Context, parameter: click.Parameter, value: float) -> float:
-    """Refuse what is no finite number."""
-    if not math.isfinite(value):
-        raise click.BadParameter("a finite number is wanted", param=parameter)
-    return value
+TEMPERATURE = FiniteRange(0.1, 10)
 
 
 @click.command(context_settings={"max_content_width": 110})
@@ -47,29 +39,24 @@ def check_finite(_: click.Context, parameter: click.Parameter, value: float) -> 
 @click.option("--model", default=DEFAULT_MODEL, show_default=True,
               help="Model file, looked up in the current directory, then beside the program; none: random weights. "
                    "Where the default file is not there yet, random weights, too.")
-@click.option("--komi", type=float, default=DEFAULT_KOMI, show_default=True, callback=check_finite,
+@click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, show_default=True,
               help="Points given to White.")
 @click.option("--superko", type=bool, default=True, show_default=True,
               help="Whether a move that repeats an earlier position is illegal.")
 @click.option("--seed", type=click.IntRange(0), default=None, help="Seed of the games.  [default: another every time]")
-@click.option("--resign-threshold", type=click.FloatRange(0, 1), default=RESIGN_THRESHOLD, show_default=True,
-              callback=check_finite,
+@click.option("--resign-threshold", type=FiniteRange(0, 1), default=RESIGN_THRESHOLD, show_default=True,
               help="Resign below this win rate; 0: never.")
-@click.option("--no-resign-rate", type=click.FloatRange(0, 1), default=NO_RESIGN_RATE, show_default=True,
-              callback=check_finite,
+@click.option("--no-resign-rate", type=FiniteRange(0, 1), default=NO_RESIGN_RATE, show_default=True,
               help="Share of games in which nobody resigns.")
-@click.option("--target-scale", type=click.FloatRange(0, min_open=True), default=C_SCALE, show_default=True,
-              callback=check_finite,
+@click.option("--target-scale", type=FiniteRange(0, min_open=True), default=C_SCALE, show_default=True,
               help="How sharp the recorded policy is: c_scale of Gumbel AlphaZero in it alone, not in the search. Few "
                    "visits teach more with 0.1 to 0.4.")
 @click.option("--opening-moves", type=click.IntRange(0), default=0, show_default=True,
               help="Draw so many moves of each game from the recorded policy instead of playing the best one: games "
                    "that begin in many ways teach more about other players.")
 @click.option("--opening-temperature", type=TEMPERATURE, default=1.0, show_default=True,
-              callback=check_finite,
               help="Temperature of the --opening-moves: above 1 the unlikely moves are drawn more often.")
 @click.option("--policy-temperature", type=TEMPERATURE, default=1.0, show_default=True,
-              callback=check_finite,
               help="Search and record from the network's policy ^ (1 / T): above 1 keeps it from growing ever sharper "
                    "from generation to generation.")
 @click.option("--batch-size", type=click.IntRange(16), default=None,

@@ -15,7 +15,7 @@ import click
 
 import learning_param
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
-from common.command_line import run_command
+from common.command_line import FiniteRange, run_command
 from common.print_console import print_err
 
 PROGRAM_DIR = Path(__file__).resolve().parent
@@ -56,11 +56,11 @@ def by_kind(name: str) -> str:
     help="Newest games of self-play to use.",
 )
 @click.option(
-    "--value-blend", type=click.FloatRange(0, 1), default=0.0, show_default=True,
+    "--value-blend", type=FiniteRange(0, 1), default=0.0, show_default=True,
     help="Share of a recorded win rate in the value target.",
 )
 @click.option(
-    "--value-weight", type=click.FloatRange(0),
+    "--value-weight", type=FiniteRange(0),
     help=f"Weight of the value loss beside the policy loss.{by_kind('value_weight')}",
 )
 @click.option(
@@ -68,11 +68,11 @@ def by_kind(name: str) -> str:
     help=f"Passes over the data; with --rl over the window, for each generation.{by_kind('epochs')}",
 )
 @click.option(
-    "--minutes", type=click.FloatRange(0, min_open=True), default=None,
+    "--minutes", type=FiniteRange(0, min_open=True), default=None,
     help="Wall-clock budget of the run, all its parts together; not with --rl.",
 )
 @click.option(
-    "--learning-rate", type=click.FloatRange(0, min_open=True),
+    "--learning-rate", type=FiniteRange(0, min_open=True),
     help=f"Highest learning rate.{by_kind('learning_rate')}",
 )
 @click.option(
@@ -84,11 +84,11 @@ def by_kind(name: str) -> str:
     help="Positions per step.",
 )
 @click.option(
-    "--test-share", type=click.FloatRange(0, 1, max_open=True),
+    "--test-share", type=FiniteRange(0, 1, max_open=True),
     help=f"Share of the data kept for testing.{by_kind('test_share')}",
 )
 @click.option(
-    "--ema", type=click.FloatRange(0, 1, max_open=True), default=0.0, show_default=True,
+    "--ema", type=FiniteRange(0, 1, max_open=True), default=0.0, show_default=True,
     help="Decay per step of averaged weights, such as 0.999; 0 averages nothing.",
 )
 @click.option(

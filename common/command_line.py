@@ -1,11 +1,40 @@
 """Running an entry script: whatever a user gets wrong is one line on stderr and a proper exit status."""
 
+import math
+from typing import Any
+
 import click
 
 from common.print_console import print_err
 
 EXIT_OK = 0
 EXIT_INTERRUPTED = 130
+
+
+class FiniteFloat(click.types.FloatParamType):
+    """Any number but nan and the infinities."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; raises BadParameter."""
+        return _check_finite(self, super().convert(value, param, ctx), param, ctx)
+
+
+class FiniteRange(click.FloatRange):
+    """A number of a range: click.FloatRange, which lets nan pass, without nan and the infinities."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number; raises BadParameter."""
+        return _check_finite(self, super().convert(value, param, ctx), param, ctx)
+
+
+def _check_finite(
+    kind: click.ParamType, number: float, param: click.Parameter | None, ctx: click.Context | None
+) -> float:
+    if not math.isfinite(number):
+        kind.fail(f"{number} is not a finite number", param, ctx)
+    return number
 
 
 def run_command(command: click.Command, name: str) -> int:

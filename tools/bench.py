@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 # The parts that measure are imported when they are needed: worker processes import this file once more.
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
-from common.command_line import run_command
+from common.command_line import FiniteRange, run_command
 from common.print_console import print_err
 from gtp.options import DEFAULT_MODEL, find_model
 from tools.benchlib.measure import Figure, NoGamesError, Settings
@@ -38,7 +38,7 @@ Suite = Callable[[Settings], Iterable[Figure | str]]
 def with_options(*options: Callable) -> Callable:
     """Return a decorator that gives a command the options of every command, and these."""
     common = (
-        click.option("--seconds", type=click.FloatRange(0.0, min_open=True), default=1.0, show_default=True,
+        click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=1.0, show_default=True,
                      help="Length of each run."),
         click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Runs per figure."),
         click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), default=None,
@@ -179,7 +179,7 @@ def targets(**options: Any) -> None:
 
 
 @main.command()
-@click.option("--seconds", type=click.FloatRange(0.0, min_open=True), default=60.0, show_default=True,
+@click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=60.0, show_default=True,
               help="Length of the measurement, after a warm-up; as long again for the network alone.")
 @click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), default=None,
               help="File to write the figures to.")

@@ -1,0 +1,37 @@
+"""The types of the options: numbers that are numbers."""
+
+import importlib
+import math
+
+import click
+import pytest
+
+from common.command_line import FiniteFloat, FiniteRange
+
+COMMANDS = ["main", "train", "selfplay_main", "get_final_status", "tools.match", "tools.bench", "tools.elo_curve",
+            "tools.plot_tree", "tools.verdict"]
+
+
+@pytest.mark.parametrize("kind", [FiniteFloat(), FiniteRange(0, 1), FiniteRange(0, min_open=True)])
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e999", "x", ""])
+def test_what_is_no_finite_number_is_refused(kind: click.ParamType, text: str) -> None:
+    with pytest.raises(click.BadParameter):
+        kind.convert(text, None, None)
+
+
+def test_numbers_pass_within_their_bounds() -> None:
+    assert FiniteFloat().convert("-1e3", None, None) == -1000.0
+    assert FiniteRange(0, 1).convert("1", None, None) == 1.0
+    assert math.isclose(FiniteRange(0, min_open=True).convert("0.25", None, None), 0.25)
+    for kind, text in ((FiniteRange(0, 1), "1.01"), (FiniteRange(0, min_open=True), "0")):
+        with pytest.raises(click.BadParameter, match="not in the range"):
+            kind.convert(text, None, None)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_takes_nan(name: str) -> None:
+    command = importlib.import_module(name).main
+    commands = [command, *getattr(command, "commands", {}).values()]
+    for option in (option for command in commands for option in command.params):
+        if isinstance(option.type, click.types.FloatParamType):
+            assert isinstance(option.type, FiniteFloat | FiniteRange), f"{name} {option.name}"
