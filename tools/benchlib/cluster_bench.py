@@ -60,12 +60,11 @@ def measure_play(settings: Settings) -> tuple[list[Figure], list[GameRecord]]:
     records: list[GameRecord] = []
     while not records:  # compiles
         records = play.step()
-    positions, moves, begin, cpu = play.positions, 0, time.perf_counter(), time.thread_time()
-    while time.perf_counter() - begin < settings.seconds * settings.runs:
-        finished = play.step()
-        moves += sum(len(record.moves) for record in finished)
-        records += finished
-    seconds, cpu, positions = time.perf_counter() - begin, time.thread_time() - cpu, play.positions - positions
+    before, begin, cpu = play.positions, time.perf_counter(), time.thread_time()
+    # At least one step, also where another process had the core for the whole time.
+    while time.perf_counter() - begin < settings.seconds * settings.runs or play.positions == before:
+        records += play.step()
+    seconds, cpu, positions = time.perf_counter() - begin, time.thread_time() - cpu, play.positions - before
     return [
         Figure("play without network", "positions/s", (positions / seconds,), positions / cpu),
         Figure("length of these games", "moves", (float(np.mean([len(record.moves) for record in records])),)),
