@@ -13,14 +13,14 @@ from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import EXIT_OK, FiniteFloat, FiniteRange, run_command
 from common.cores import count_usable_cores
 from common.print_console import print_err, print_out
-from gtp.options import DEFAULT_KOMI, RESIGN_THRESHOLD, find_model
+from gtp.options import DEFAULT_KOMI, MAX_TEMPERATURE, MIN_POLICY_TEMPERATURE, RESIGN_THRESHOLD, find_model
 from mcts.constant import C_SCALE
 from nn.model_file import RANDOM_MODEL
 
 PROGRAM_DIR = Path(__file__).resolve().parent
 DEFAULT_MODEL = "model/rl-model.bin"
 NO_RESIGN_RATE = 0.1
-TEMPERATURE = FiniteRange(0.1, 10)
+TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
 
 
 @click.command(context_settings={"max_content_width": 110})

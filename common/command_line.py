@@ -14,27 +14,18 @@ EXIT_INTERRUPTED = 130
 class FiniteFloat(click.types.FloatParamType):
     """Any number but nan and the infinities."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number; raises BadParameter."""
-        return _check_finite(self, super().convert(value, param, ctx), param, ctx)
-
-
-class FiniteRange(click.FloatRange):
-    """A number of a range: click.FloatRange, which lets nan pass, without nan and the infinities."""
-
     name = "float"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number; raises BadParameter."""
-        return _check_finite(self, super().convert(value, param, ctx), param, ctx)
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{number} is not a finite number", param, ctx)
+        return number
 
 
-def _check_finite(
-    kind: click.ParamType, number: float, param: click.Parameter | None, ctx: click.Context | None
-) -> float:
-    if not math.isfinite(number):
-        kind.fail(f"{number} is not a finite number", param, ctx)
-    return number
+class FiniteRange(FiniteFloat, click.FloatRange):
+    """A finite number of a range; click.FloatRange alone lets nan pass."""
 
 
 def run_command(command: click.Command, name: str) -> int:
