@@ -6,6 +6,10 @@ RL_LEARNING_RATE = 0.01
 MOMENTUM = 0.9
 WEIGHT_DECAY = 1e-4
 
+# Muon, for the 3x3 convolutions; the other weights keep the two above.
+MUON_MOMENTUM = 0.95
+MUON_WEIGHT_DECAY = 0.01
+
 # Positions per gradient step; halve it when GPU memory runs out.
 BATCH_SIZE = 256
 

@@ -64,12 +64,20 @@ def by_kind(name: str) -> str:
     help=f"Weight of the value loss beside the policy loss.{by_kind('value_weight')}",
 )
 @click.option(
+    "--ownership-weight", type=FiniteRange(0), default=0.0, show_default=True,
+    help="Weight of a third loss, on who owns each point in the end, such as 1; 0 does without. Not with --rl.",
+)
+@click.option(
     "--epochs", type=click.IntRange(1),
     help=f"Passes over the data; with --rl over the window, for each generation.{by_kind('epochs')}",
 )
 @click.option(
     "--minutes", type=FiniteRange(0, min_open=True), default=None,
     help="Wall-clock budget of the run, all its parts together; not with --rl.",
+)
+@click.option(
+    "--optimizer", type=click.Choice(["sgd", "muon"]), default="sgd", show_default=True,
+    help="SGD with Nesterov momentum, or Muon, which learns the same from fewer positions.",
 )
 @click.option(
     "--learning-rate", type=FiniteRange(0, min_open=True),
@@ -129,6 +137,8 @@ def main(**options: Any) -> None:
     rl, kifu_dir, workers = options.pop("rl"), options.pop("kifu_dir"), options.pop("workers")
     if rl and options["minutes"] is not None:
         fail("--minutes is for supervised learning: a generation of --rl true lasts --epochs passes", 2)
+    if rl and options["ownership_weight"] > 0.0:
+        fail("--ownership-weight is for supervised learning: data of self-play do not tell who owned what", 2)
     if options["epochs"] is None and options["minutes"] is None:
         options["epochs"] = DEFAULTS["epochs"][rl]
     for name, values in DEFAULTS.items():

@@ -27,6 +27,7 @@ class Samples(NamedTuple):
     policy: np.ndarray  # uint8 or float32 [N, A]
     value: np.ndarray  # int8 [N]: 0 loss, 1 draw, 2 win, -1 unknown
     win_rate: np.ndarray  # float32 [N], NaN where none
+    ownership: np.ndarray  # int8 [N, S*S]: in the end 1 the mover's, -1 the opponent's, 0 nobody's or unknown
 
     def take(self, index: np.ndarray | slice) -> "Samples":
         """Return the samples of an index."""
@@ -42,6 +43,7 @@ class SizedSamples:
             np.empty((count, INPUT_PLANES, board_size, board_size), dtype=np.int8),
             np.empty((count, board_size * board_size + 1), dtype=np.float32),
             np.empty(count, dtype=np.int8), np.empty(count, dtype=np.float32),
+            np.empty((count, board_size * board_size), dtype=np.int8),
         )
         self._filled = 0
 
@@ -92,6 +94,7 @@ class Batch(NamedTuple):
     policy: torch.Tensor  # float32 [N, A]
     value: torch.Tensor  # int8 [N]
     win_rate: torch.Tensor  # float32 [N]
+    ownership: torch.Tensor  # int8 [N, S*S]
 
 
 @dataclass(frozen=True)
@@ -138,10 +141,14 @@ def open_files(paths: list[Path], test_share: float) -> list[SampleFile]:
     return files
 
 
-def load_samples(path: Path, board_size: int) -> Samples:
-    """Read a file of ours or of TamaGo's; raises DataError when it is unreadable or of another board size."""
-    arrays = read_arrays(path, ("input", "policy", "value", "win_rate"))
-    missing = [name for name in ("input", "policy", "value") if name not in arrays]
+def load_samples(path: Path, board_size: int, needs_ownership: bool = False) -> Samples:
+    """Read a file of ours or of TamaGo's; raises DataError when it is unreadable or of another board size.
+
+    Ownership is all unknown where the file has none, unless it is needed.
+    """
+    arrays = read_arrays(path, ("input", "policy", "value", "win_rate", "ownership"))
+    needed = ("input", "policy", "value", "ownership") if needs_ownership else ("input", "policy", "value")
+    missing = [name for name in needed if name not in arrays]
     if missing:
         raise DataError(f"{path} has no array {missing[0]!r}: delete it, or make it anew with --kifu-dir FOLDER")
     planes, policy, value = arrays["input"], arrays["policy"], arrays["value"]
@@ -151,21 +158,25 @@ def load_samples(path: Path, board_size: int) -> Samples:
                         "give the right --size, or make the data anew with --kifu-dir FOLDER")
     policy_type = np.float32 if policy.dtype.kind == "f" else np.uint8
     win_rate = arrays.get("win_rate", np.full(count, np.nan))
+    ownership = arrays.get("ownership", np.zeros((count, points)))
     if value.size and not (value.min() >= UNKNOWN_VALUE and value.max() <= 2):
         raise DataError(f"{path} has value classes outside -1..2: delete it, or make it anew with --kifu-dir FOLDER")
     return Samples(planes.astype(np.int8, copy=False), policy.astype(policy_type, copy=False),
-                   value.astype(np.int8), win_rate.astype(np.float32, copy=False))
+                   value.astype(np.int8), win_rate.astype(np.float32, copy=False), ownership.astype(np.int8, copy=False))
 
 
 class DataSet:
     """The files of a run, read one at a time, with a seeded order for each epoch."""
 
-    def __init__(self, files: list[SampleFile], board_size: int, batch_size: int, seed: int) -> None:
+    def __init__(
+        self, files: list[SampleFile], board_size: int, batch_size: int, seed: int, needs_ownership: bool = False
+    ) -> None:
         """Take the split files; nothing is read yet."""
         self.files = files
         self.board_size = board_size
         self.batch_size = batch_size
         self.seed = seed
+        self.needs_ownership = needs_ownership
         self._cache: dict[Path, Samples] = {}
         self.generation = 0
 
@@ -230,7 +241,7 @@ class DataSet:
     def _load(self, file: SampleFile) -> Samples:
         """Return a file's samples, from memory where they are still there."""
         if file.path not in self._cache:
-            samples = load_samples(file.path, self.board_size)
+            samples = load_samples(file.path, self.board_size, self.needs_ownership)
             if len(samples.value) != file.total:
                 raise DataError(f"{file.path} changed during training: start again with --restart true")
             held = sum(array.nbytes for kept in self._cache.values() for array in kept)
@@ -241,7 +252,7 @@ class DataSet:
 
 
 def make_batch(samples: Samples, symmetries: np.ndarray, table: torch.Tensor, device: torch.device) -> Batch:
-    """Move samples to the device and turn each one's planes and policy by its symmetry.
+    """Move samples to the device and turn each one's planes, policy and ownership by its symmetry.
 
     Args:
         samples: N samples.
@@ -249,10 +260,12 @@ def make_batch(samples: Samples, symmetries: np.ndarray, table: torch.Tensor, de
         table: make_symmetry_index() of the board size, as a tensor on the device.
         device: where the batch goes.
     """
-    planes, policy, value, win_rate = (torch.from_numpy(array).to(device, non_blocking=True) for array in samples)
+    planes, policy, value, win_rate, ownership = (
+        torch.from_numpy(array).to(device, non_blocking=True) for array in samples)
     count, channels, size, _ = planes.shape
     source = table[torch.from_numpy(symmetries).to(device)]
     points = source[:, None, :-1].expand(count, channels, size * size)
     planes = planes.flatten(start_dim=2).gather(2, points).view(count, channels, size, size)
-    policy = policy.gather(1, source)
-    return Batch(planes.to(torch.float32, memory_format=torch.channels_last), policy.to(torch.float32), value, win_rate)
+    planes = planes.to(torch.float32, memory_format=torch.channels_last)
+    policy = policy.gather(1, source).to(torch.float32)
+    return Batch(planes, policy, value, win_rate, ownership.gather(1, source[:, :-1]))

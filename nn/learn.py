@@ -9,16 +9,17 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-import learning_param
 from board.geometry import make_symmetry_index
 from common.print_console import print_err, print_out
 from nn.average import WeightAverage
 from nn.checkpoint import Going, read_checkpoint
 from nn.dataset import Samples, make_batch
 from nn.interrupt import StopRequest
-from nn.loss import calculate_policy_loss, calculate_value_loss, make_value_target
+from nn.loss import calculate_ownership_loss, calculate_policy_loss, calculate_value_loss, make_value_target
 from nn.metrics import Scores, Sums, print_scores
 from nn.network.dual_net import DualNet
+from nn.network.triple_net import TripleNet
+from nn.optimizer import load_momentum, make_optimizer
 from nn.precision import choose_precision
 from nn.ranks import Ranks
 from nn.recipe import REINFORCEMENT, SUPERVISED, Recipe, make_schedule
@@ -48,10 +49,9 @@ class Trainer:
         self.config = replace(config, filters=network.conv_layer.out_channels, blocks=len(network.blocks))
         self.network = to_channels_last(network, self.device)
         self.average = WeightAverage(self.network, config.ema) if config.ema > 0.0 else None
-        self.optimizer = torch.optim.SGD(
-            self.network.parameters(), lr=config.learning_rate, momentum=learning_param.MOMENTUM,
-            weight_decay=learning_param.WEIGHT_DECAY, nesterov=True,
-        )
+        self.triple = TripleNet(self.network).to(self.device) if config.ownership_weight > 0.0 else None
+        learner = self.triple or self.network
+        self.optimizer = make_optimizer(learner, self.config)
         self.precision = choose_precision(self.device)
         self.schedule = make_schedule(config)
         self.symmetry_table = torch.from_numpy(make_symmetry_index(config.board_size)).to(self.device)
@@ -59,7 +59,7 @@ class Trainer:
         self.progress = Progress(generation=self.data.generation)
         self.part = 0.0  # share of the run that is over
         self.row_start = self.last_saved = self.started = time.monotonic()
-        self.trained = self.ranks.wrap(self.network)
+        self.trained = self.ranks.wrap(learner)
 
     @property
     def is_first(self) -> bool:
@@ -167,13 +167,16 @@ class Trainer:
         """Return the mean loss of a batch and add the batch to the sums."""
         batch = make_batch(samples, symmetries, self.symmetry_table, self.device)
         with self.precision.forward():
-            policy_logits, value_logits = network(batch.planes)
+            policy_logits, value_logits, *ownership_logits = network(batch.planes)
         policy_logits, value_logits = policy_logits.float(), value_logits.float()
         target = make_value_target(batch.value, batch.win_rate, self.config.value_blend)
         policy_loss = calculate_policy_loss(policy_logits, batch.policy)
         value_loss = calculate_value_loss(value_logits, target)
         sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch.policy, batch.value, target)
-        return (policy_loss + self.config.value_weight * value_loss).mean()
+        loss = policy_loss + self.config.value_weight * value_loss
+        for logits in ownership_logits:
+            loss = loss + self.config.ownership_weight * calculate_ownership_loss(logits.float(), batch.ownership)
+        return loss.mean()
 
     def _check(self, loss: float) -> None:
         """Raise TrainError when the numbers have run away, before they reach a file."""
@@ -242,6 +245,7 @@ class Trainer:
             "identity": self.identity(),
             "progress": asdict(replace(self.progress, seconds=self.elapsed())),
             "network": self.network.state_dict(),
+            "ownership_head": self.triple.ownership_head.state_dict() if self.triple else {},
             "average": self.average.network.state_dict() if self.average else {},
             "optimizer": self.optimizer.state_dict(),
             "precision": self.precision.state_dict(),
@@ -272,15 +276,14 @@ class Trainer:
             print_out(f"Resumed at {self.place()}, from {self.state_path}.")
 
     def _take_weights(self, state: dict[str, Any]) -> None:
-        """Take up network, averaged weights and optimizer; the settings of the optimizer are this run's."""
+        """Take up network, averaged weights and, where the optimizer is still the same, its momentum."""
         self.network.load_state_dict(state["network"])
+        if self.triple:
+            self.triple.ownership_head.load_state_dict(state["ownership_head"])
         if self.average is not None:
             self.average.network.load_state_dict(state["average"] or state["network"])
-        settings = [{name: value for name, value in group.items() if name != "params"}
-                    for group in self.optimizer.param_groups]
-        self.optimizer.load_state_dict(state["optimizer"])
-        for group, own in zip(self.optimizer.param_groups, settings, strict=True):
-            group.update(own)
+        if state["identity"].get("optimizer", "sgd") == self.config.optimizer:
+            load_momentum(self.optimizer, state["optimizer"])
         self.precision.load_state_dict(state["precision"])
 
     def place(self) -> str:

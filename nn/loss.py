@@ -27,6 +27,15 @@ def calculate_value_loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Te
     return -(target * functional.log_softmax(logits, dim=1)).sum(dim=1)
 
 
+def calculate_ownership_loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """Return the cross entropy [N], averaged over S*S points, of ownership logits [N, S*S] (positive: the mover's).
+
+    Target int8 [N, S*S]: 1 the mover's, -1 the opponent's, 0 for points that add nothing.
+    """
+    loss = functional.binary_cross_entropy_with_logits(logits, (target > 0).to(logits.dtype), reduction="none")
+    return (loss * (target != 0)).mean(dim=1)
+
+
 def make_value_target(value: torch.Tensor, win_rate: torch.Tensor, blend: float) -> torch.Tensor:
     """Return soft targets [N, 3] over loss, draw, win from results and recorded win rates.
 

@@ -27,7 +27,7 @@ class Recipe:
 def _open_games(config: TrainConfig) -> TrainingData:
     """Return the data made from records of games."""
     files = open_files(find_data_files(config.data_dir, "sl_data_*.npz"), config.test_share)
-    return DataSet(files, config.board_size, config.batch_size, config.seed)
+    return DataSet(files, config.board_size, config.batch_size, config.seed, config.ownership_weight > 0.0)
 
 
 def _open_window(config: TrainConfig) -> TrainingData:

@@ -6,8 +6,10 @@ Letters: M = moves of the game, S = board size.
 import numpy as np
 
 from board.coordinate import Coordinate
+from board.geometry import get_geometry
 from board.rules import is_legal, play
-from board.state import BLACK, clear_state, new_state
+from board.score import get_area
+from board.state import BLACK, WHITE, clear_state, new_state
 from board.stone import Stone
 from board.string import set_up_stones
 from common.kernel import kernel
@@ -18,6 +20,8 @@ from sgf.grammar import ILLEGAL, SET_UP, SGFError
 
 ALL_LEGAL = -1
 BAD_SET_UP = -2
+# Territory differs from area by up to a point in an even game; a dead stone left on the board by more.
+SCORE_TOLERANCE = 1.0
 
 
 @kernel
@@ -63,6 +67,20 @@ class Replayer:
         planes = np.empty((len(game.pos), *self._no_planes.shape[1:]), dtype=np.int8)
         self._replay(game, planes)
         return planes
+
+    def ownership(self, game: Kifu) -> np.ndarray:
+        """Return who owns each point in the end for the mover of each position, int8 [M, S*S]: 1 own, -1 opponent's.
+
+        Points that are nobody's are 0. So is everything where the board at the end does not add up to the game's
+        score: it was resigned, or dead stones lie on the board, and nobody wrote down which.
+        """
+        self._replay(game, self._no_planes)
+        score, owner = get_area(self._state)
+        if not abs(score - game.score) <= SCORE_TOLERANCE:
+            return np.zeros((len(game.pos), self.board_size**2), dtype=np.int8)
+        owner = owner[get_geometry(self.board_size).points]
+        black = (owner == BLACK).astype(np.int8) - (owner == WHITE).astype(np.int8)
+        return np.where(game.color == BLACK, 1, -1).astype(np.int8)[:, None] * black
 
     def _replay(self, game: Kifu, planes: np.ndarray) -> int:
         """Call the kernel."""

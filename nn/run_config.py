@@ -20,10 +20,12 @@ class TrainConfig:
     blocks: int | None = None
     seed: int = 0
     batch_size: int = learning_param.BATCH_SIZE
+    optimizer: str = "sgd"  # or "muon"
     learning_rate: float = learning_param.SL_LEARNING_RATE
     schedule: str = "lecture"  # or "cosine" or "constant"
     value_weight: float = learning_param.SL_VALUE_WEIGHT
     value_blend: float = 0.0
+    ownership_weight: float = 0.0  # 0: without an ownership head
     test_share: float = 0.2
     ema: float = 0.0  # decay per step of the averaged weights; 0: no averaging
     epochs: int | None = learning_param.EPOCHS  # None: until the minutes are over

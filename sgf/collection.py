@@ -29,6 +29,7 @@ class Kifu(NamedTuple):
     color: np.ndarray  # int8 [M]
     value_label: int  # Black's value class: 2 win, 1 draw, 0 loss, -1 unknown
     win_rate: np.ndarray  # float32 [M]: the recorded win rate of each mover, NaN where none
+    score: float  # Black's area minus White's by the result, NaN where it was not counted
 
 
 class Skipped(NamedTuple):
@@ -102,7 +103,7 @@ def to_kifu(name: str, reader: SGFReader) -> Kifu:
         name, np.array(black + white, dtype=np.int16), np.array([1] * len(black) + [2] * len(white), dtype=np.int8),
         np.array(reader.moves, dtype=np.int16), np.array(reader.colors, dtype=np.int8),
         reader.get_value_label(),
-        np.array([np.nan if rate is None else rate for rate in rates], dtype=np.float32),
+        np.array([np.nan if rate is None else rate for rate in rates], dtype=np.float32), reader.margin + reader.komi,
     )
 
 

@@ -1,11 +1,13 @@
 """How a game ended, and the `RE` property that says so."""
 
+import math
 import re
 from enum import IntEnum
 
 # "B+3.5", "W+R", "W+Time", "B+" and, from old programs, "Black wins by resignation".
 WINNER = re.compile(r"(B|W|BLACK|WHITE)\s*(?:\+\s*(.*)|WINS?\b.*|WON\b.*)", re.DOTALL)
 DRAWS = ("0", "DRAW", "JIGO")
+NOT_COUNTED = math.nan
 
 
 class MatchResult(IntEnum):
@@ -34,3 +36,14 @@ class MatchResult(IntEnum):
         """Return Black's value class: 2 win, 1 draw, 0 loss, -1 unknown."""
         labels = {MatchResult.WHITE_WIN: 0, MatchResult.DRAW: 1, MatchResult.BLACK_WIN: 2, MatchResult.UNKNOWN: -1}
         return labels[self]
+
+
+def read_margin(text: str) -> float:
+    """Return by how many points Black won (negative: White) after an SGF `RE` value, NOT_COUNTED if it does not say."""
+    result = MatchResult.from_text(text)
+    if result == MatchResult.DRAW:
+        return 0.0
+    match = re.fullmatch(r"[BW]\w*\s*\+\s*(\d+(?:\.\d*)?)", text.strip().upper())
+    if match is None or result == MatchResult.UNKNOWN:
+        return NOT_COUNTED
+    return float(match.group(1)) if result == MatchResult.BLACK_WIN else -float(match.group(1))

@@ -13,7 +13,7 @@ from board.coordinate import Coordinate
 from board.stone import Stone
 from common.print_console import print_err
 from sgf.grammar import MALFORMED, SET_UP, WRONG_SIZE, Node, SGFError, read_main_line, show, to_utf8
-from sgf.match_result import MatchResult
+from sgf.match_result import MatchResult, read_margin
 from sgf.win_rate import SEARCH_VALUE, decode_search_comment, decode_search_value
 
 DEFAULT_KOMI = 7.0
@@ -26,8 +26,8 @@ SET_UP_NAMES = frozenset(name for name, _ in SET_UP_PROPERTIES)
 class SGFReader:
     """The main line of one game, with its set-up stones; colors are those written in the file.
 
-    Members: size, komi, result, handicap, event, black_player_name, white_player_name, application, copyright,
-    black_stones and white_stones (pos of the stones set up before the first move), to_move (side to move first),
+    Members: size, komi, result, margin (by which Black won, NaN if not counted), handicap, event, black_player_name,
+    white_player_name, application, copyright, black_stones and white_stones (pos of the stones set up before the first move), to_move (side to move first),
     moves, colors (pos and color of each move).
     """
 
@@ -101,6 +101,7 @@ class SGFReader:
         self.komi = DEFAULT_KOMI if komi is None else komi
         self.handicap = int(_real(_simple_text(root, "HA")) or 0)
         self.result = MatchResult.from_text(_simple_text(root, "RE"))
+        self.margin = read_margin(_simple_text(root, "RE"))
         self.event = _simple_text(root, "EV")
         self.black_player_name = _simple_text(root, "PB")
         self.white_player_name = _simple_text(root, "PW")

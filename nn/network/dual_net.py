@@ -40,8 +40,12 @@ class DualNet(nn.Module):
 
     def forward(self, input_plane: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the policy logits [N, A] and the value logits [N, 3] of planes [N, 6, S, S]."""
-        features = self.blocks(self.relu(self.bn_layer(self.conv_layer(input_plane))))
+        features = self.body(input_plane)
         return self.policy_head(features), self.value_head(features)
+
+    def body(self, input_plane: torch.Tensor) -> torch.Tensor:
+        """Return the features [N, F, S, S] that the heads read."""
+        return self.blocks(self.relu(self.bn_layer(self.conv_layer(input_plane))))
 
     def forward_for_sl(self, input_plane: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the policy as probabilities and the value as logits."""

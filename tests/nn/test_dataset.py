@@ -136,11 +136,13 @@ def test_planes_and_policy_are_turned_together() -> None:
     planes = arrays["input"]
     policy = np.concatenate([planes[:, 3].reshape(64, 25), np.zeros((64, 1))], axis=1).astype(np.uint8)
     policy[:4] = np.eye(26, dtype=np.uint8)[25]
-    samples = Samples(planes, policy, arrays["value"].astype(np.int8), arrays["win_rate"])
+    ownership = planes[:, 1].reshape(64, 25) - planes[:, 2].reshape(64, 25)
+    samples = Samples(planes, policy, arrays["value"].astype(np.int8), arrays["win_rate"], ownership)
     symmetries = np.arange(64) % 8
     batch = make_batch(samples, symmetries, TABLE, CPU)
     turned = batch.policy[4:, :25].reshape(-1, 5, 5)
     assert torch.equal(turned, batch.planes[4:, 3])
+    assert torch.equal(batch.ownership.view(-1, 5, 5), batch.planes[:, 1] - batch.planes[:, 2])
     assert torch.equal(batch.policy[:4, 25], torch.ones(4)) and batch.policy.sum() == 64
     assert not np.array_equal(batch.planes.numpy(), planes)
     for sample in range(64):

@@ -62,10 +62,11 @@ def test_it_learns_32_samples_by_heart(tmp_path: Path) -> None:
     assert last.policy_top1 == 1.0 and last.value_top1 == 1.0
 
 
-@pytest.mark.parametrize("stop_at", [3, 10, 16, 30])
+@pytest.mark.parametrize(("stop_at", "optimizer"), [(3, "sgd"), (10, "sgd"), (16, "sgd"), (30, "sgd"), (10, "muon")])
 def test_a_resumed_run_equals_the_uninterrupted_one(
-    config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int
+    config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int, optimizer: str
 ) -> None:
+    config = replace(config, optimizer=optimizer)
     assert train(config) == ""
     other = replace(config, output=tmp_path / "other" / "sl-model.bin")
     original = Trainer._step

@@ -1,1 +1,1 @@
-"""The two heads of the network; both give logits."""
+"""The heads of the network; all give logits."""

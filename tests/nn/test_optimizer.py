@@ -1,0 +1,79 @@
+"""The optimizers: Muon against what it is made of."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import learning_param
+from nn.network.dual_net import DualNet
+from nn.optimizer import Muon, make_optimizer, orthogonalize
+from nn.run_config import TrainConfig, TrainError
+
+CPU = torch.device("cpu")
+
+
+def step_with(network: DualNet, optimizer: torch.optim.Optimizer, planes: torch.Tensor) -> None:
+    """Take one step on a loss that reaches every weight."""
+    optimizer.zero_grad()
+    policy, value = network(planes)
+    (policy.square().mean() + value.square().mean()).backward()
+    optimizer.step()
+
+
+@settings(deadline=None)
+@given(rows=st.integers(1, 12), columns=st.integers(1, 12), seed=st.integers(0, 1000))
+def test_orthogonalizing_keeps_the_singular_vectors_and_levels_the_values(rows: int, columns: int, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    rank = min(rows, columns)
+    left = torch.linalg.qr(torch.randn(rows, rank, generator=generator))[0]
+    right = torch.linalg.qr(torch.randn(columns, rank, generator=generator))[0]
+    values = torch.linspace(1.0, 5.0, rank)
+    result = orthogonalize(left * values @ right.T)
+    levelled = left.T @ result @ right
+    assert result.shape == (rows, columns)
+    assert torch.all((levelled.diagonal() > 0.6) & (levelled.diagonal() < 1.3))
+    assert torch.allclose(levelled, torch.diag(levelled.diagonal()), atol=1e-4)
+    assert torch.allclose(left @ levelled @ right.T, result, atol=1e-4)
+
+
+def test_no_gradient_gives_no_step() -> None:
+    assert torch.equal(orthogonalize(torch.zeros(3, 5)), torch.zeros(3, 5))
+
+
+def test_without_orthogonal_groups_it_is_sgd() -> None:
+    planes = torch.randn(4, 6, 5, 5, generator=torch.Generator().manual_seed(1))
+    networks = []
+    for is_muon in (True, False):
+        torch.manual_seed(0)
+        network = DualNet(CPU, 5, 4, 1)
+        optimizer: torch.optim.Optimizer = torch.optim.SGD(
+            network.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-3, nesterov=True)
+        if is_muon:
+            optimizer = Muon([{"params": list(network.parameters()), "orthogonal": False, "momentum": 0.9,
+                               "weight_decay": 1e-3}], 0.05)
+        for _ in range(3):
+            step_with(network, optimizer, planes)
+        networks.append(network)
+    for own, other in zip(networks[0].parameters(), networks[1].parameters(), strict=True):
+        assert torch.allclose(own, other, atol=1e-6)
+
+
+def test_a_kernel_moves_by_the_rate_in_every_direction() -> None:
+    torch.manual_seed(0)
+    network = DualNet(CPU, 5, 8, 1).to(memory_format=torch.channels_last)
+    before = {name: weight.detach().clone() for name, weight in network.named_parameters()}
+    optimizer = make_optimizer(network, TrainConfig(optimizer="muon", learning_rate=0.1))
+    step_with(network, optimizer, torch.randn(16, 6, 5, 5))
+    for name, weight in network.named_parameters():
+        if weight.dim() == 4 and weight.shape[-1] == 3:
+            kept = 1.0 - 0.1 * learning_param.MUON_WEIGHT_DECAY
+            moved = torch.linalg.svdvals((weight - kept * before[name]).flatten(start_dim=1).detach())
+            assert moved.max() < 0.13 and moved.median() > 0.06, name
+        else:
+            assert not torch.equal(weight, before[name]), name
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(TrainError, match="unknown optimizer 'adam'"):
+        make_optimizer(DualNet(CPU, 5, 4, 1), TrainConfig(optimizer="adam"))
