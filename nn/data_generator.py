@@ -95,8 +95,8 @@ def write_data_file(path: Path, games: list[Kifu], board_size: int) -> None:
     """Write one npz file with all positions of the games, games contiguous and in order.
 
     input int8 [N, 6, S, S], policy uint8 one-hot [N, A], value int32 [N] (2 win, 1 draw, 0 loss for the mover,
-    -1 unknown), win_rate float32 [N] (recorded win rate of the mover, NaN where none), ownership int8 [N, S*S] (who owns
-    each point in the end, 1 the mover, -1 the opponent, 0 nobody or unknown), kifu_count.
+    -1 unknown), win_rate float32 [N] (recorded win rate of the mover, NaN where none), ownership int8 [N, S*S] (who
+    owns each point in the end, 1 the mover, -1 the opponent, 0 nobody or unknown), kifu_count.
     """
     samples = sum(len(game.pos) for game in games)
     policy_index = get_geometry(board_size).policy_index

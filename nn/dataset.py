@@ -162,7 +162,8 @@ def load_samples(path: Path, board_size: int, needs_ownership: bool = False) -> 
     if value.size and not (value.min() >= UNKNOWN_VALUE and value.max() <= 2):
         raise DataError(f"{path} has value classes outside -1..2: delete it, or make it anew with --kifu-dir FOLDER")
     return Samples(planes.astype(np.int8, copy=False), policy.astype(policy_type, copy=False),
-                   value.astype(np.int8), win_rate.astype(np.float32, copy=False), ownership.astype(np.int8, copy=False))
+                   value.astype(np.int8), win_rate.astype(np.float32, copy=False),
+                   ownership.astype(np.int8, copy=False))
 
 
 class DataSet:

@@ -68,6 +68,11 @@ def _step_orthogonal(weight: torch.Tensor, grad: torch.Tensor, buffer: torch.Ten
     weight.sub_(orthogonalize(update.flatten(start_dim=1)).view_as(update), alpha=group["lr"])
 
 
+def _is_kernel(weight: torch.Tensor) -> bool:
+    """Tell whether a weight belongs to a convolution of more than one point."""
+    return weight.dim() == 4 and weight.shape[-1] > 1
+
+
 def make_optimizer(network: torch.nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
     """Return the optimizer a config names; raises TrainError for an unknown name."""
     if config.optimizer == "sgd":
@@ -75,9 +80,8 @@ def make_optimizer(network: torch.nn.Module, config: TrainConfig) -> torch.optim
                                weight_decay=learning_param.WEIGHT_DECAY, nesterov=True)
     if config.optimizer != "muon":
         raise TrainError(f"unknown optimizer {config.optimizer!r}: say sgd or muon")
-    kernels, others = [], []
-    for weight in network.parameters():
-        (kernels if weight.dim() == 4 and weight.shape[-1] > 1 else others).append(weight)
+    kernels = [weight for weight in network.parameters() if _is_kernel(weight)]
+    others = [weight for weight in network.parameters() if not _is_kernel(weight)]
     return Muon([
         {"params": kernels, "orthogonal": True, "momentum": learning_param.MUON_MOMENTUM,
          "weight_decay": learning_param.MUON_WEIGHT_DECAY},

@@ -39,7 +39,7 @@ class MatchResult(IntEnum):
 
 
 def read_margin(text: str) -> float:
-    """Return by how many points Black won (negative: White) after an SGF `RE` value, NOT_COUNTED if it does not say."""
+    """Return by how many points Black won (negative: White) by an SGF `RE` value, NOT_COUNTED if it does not say."""
     result = MatchResult.from_text(text)
     if result == MatchResult.DRAW:
         return 0.0

@@ -27,8 +27,8 @@ class SGFReader:
     """The main line of one game, with its set-up stones; colors are those written in the file.
 
     Members: size, komi, result, margin (by which Black won, NaN if not counted), handicap, event, black_player_name,
-    white_player_name, application, copyright, black_stones and white_stones (pos of the stones set up before the first move), to_move (side to move first),
-    moves, colors (pos and color of each move).
+    white_player_name, application, copyright, black_stones and white_stones (pos of the stones set up before the first
+    move), to_move (side to move first), moves, colors (pos and color of each move).
     """
 
     def __init__(self, source: str | Path | bytes, board_size: int | None = None, literal: bool = False) -> None:

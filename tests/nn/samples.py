@@ -23,6 +23,7 @@ def make_arrays(count: int, board_size: int, seed: int = 0) -> dict[str, Any]:
         "input": planes.reshape(count, 6, board_size, board_size), "policy": policy,
         "value": rng.integers(0, 3, count).astype(np.int32),
         "win_rate": rng.random(count, dtype=np.float32), "kifu_count": np.array(1),
+        "ownership": ((stones == 1).astype(np.int8) - (stones == 2)).astype(np.int8),
     }
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -14,15 +15,16 @@ from tests.reference.slow_board import SlowBoard
 
 SIZE = 5
 RESULTS = {"B+3": 2, "W+R": 0, "0": 1, "?": -1}
+KOMI = 2
 
 
 def random_game(seed: int, size: int = SIZE) -> str:
-    """Return a random legal game with set-up stones, uneven turns, passes and some search comments."""
+    """Return a random legal game with set-up stones, uneven turns, passes, some search comments, some true results."""
     rng = random.Random(seed)
     board = SlowBoard(size)
     letters = "abcdefghijklmnopqrs"
     name = lambda point: letters[point[0] - 1] + letters[point[1] - 1]  # noqa: E731
-    text = f"(;GM[1]SZ[{size}]RE[{rng.choice(list(RESULTS))}]"
+    text = f"(;GM[1]SZ[{size}]KM[{KOMI}]RE[{rng.choice(list(RESULTS))}]"
     if seed % 3 == 0:
         stones = rng.sample(board.points, 3)
         text += f"AB[{name(stones[0])}][{name(stones[1])}]AW[{name(stones[2])}]"
@@ -39,13 +41,39 @@ def random_game(seed: int, size: int = SIZE) -> str:
             text += f"C[{rng.random():.2f} 0.40 0.00 1.0 v=4]" if rng.random() < 0.2 else "C[0.35 0.55 0.10 -1.0 v=4]"
         if rng.random() < 0.85:
             color = "w" if color == "b" else "b"
+    lead = board.area_score() - KOMI + rng.choice([-2, -1, 0, 0, 0, 1, 2])
+    if rng.random() < 0.5:
+        text = re.sub(r"RE\[[^]]*\]", f"RE[{f'B+{lead}' if lead > 0 else f'W+{-lead}' if lead < 0 else '0'}]", text)
     return text + ")"
+
+
+def slow_label(result: str) -> int:
+    """Return Black's value class of a result of these games."""
+    return RESULTS.get(result, 2 if result[0] == "B" else 0)
+
+
+def slow_ownership(text: str) -> np.ndarray:
+    """Return who owns each point in the end, seen by the mover of each move, all 0 where the score is another."""
+    game = sgf.Sgf_game.from_string(text)
+    size, result = game.get_size(), game.get_root().get("RE")
+    black, white, _ = game.get_root().get_setup_stones()
+    board = SlowBoard(size)
+    board.set_stones(*([(column + 1, size - row) for row, column in points] for points in (black, white)))
+    moves = [node.get_move() for node in game.get_main_sequence()[1:]]
+    for color, point in moves:
+        board.play(None if point is None else (point[1] + 1, size - point[0]), color)
+    known = result not in ("?", "W+R")
+    margin = float(result[1:]) * (1 if result[0] == "B" else -1) if known and result != "0" else 0.0
+    known = known and abs(board.area_score() - margin - KOMI) <= 1
+    owners = board.owners()
+    return np.array([[(owners[x, y] != ".") * (1 if owners[x, y] == color else -1) * known
+                      for y in range(1, size + 1) for x in range(1, size + 1)] for color, _ in moves])
 
 
 def slow_samples(text: str) -> list[tuple[np.ndarray, int, int, float]]:
     """Return planes, policy index, value and win rate of every move, found through sgfmill and the slow board."""
     game = sgf.Sgf_game.from_string(text)
-    size, label = game.get_size(), RESULTS[game.get_root().get("RE")]
+    size, label = game.get_size(), slow_label(game.get_root().get("RE"))
     black, white, _ = game.get_root().get_setup_stones()
     board = SlowBoard(size)
     board.set_stones(*([(column + 1, size - row) for row, column in points] for points in (black, white)))
@@ -103,7 +131,7 @@ def assert_same(data: dict[str, np.ndarray], samples: list[tuple[np.ndarray, int
     n = len(samples)
     assert shapes == {
         "input": ("int8", (n, 6, SIZE, SIZE)), "policy": ("uint8", (n, SIZE * SIZE + 1)), "value": ("int32", (n,)),
-        "win_rate": ("float32", (n,)), "kifu_count": ("int64", ()),
+        "win_rate": ("float32", (n,)), "ownership": ("int8", (n, SIZE * SIZE)), "kifu_count": ("int64", ()),
     }
     planes, policy, value, win_rate = zip(*samples, strict=True)
     np.testing.assert_array_equal(data["input"], np.stack(planes))
@@ -121,6 +149,9 @@ def test_every_sample_equals_the_slow_replay(tmp_path: Path) -> None:
     assert data["kifu_count"] == len(texts)
     assert set(data["value"]) == {-1, 0, 1, 2} and np.isnan(data["win_rate"]).any()
     assert_same(data, [sample for text in texts for sample in slow_samples(text)])
+    known = [bool(slow_ownership(text).any()) for text in texts]
+    assert 10 < sum(known) < 40
+    np.testing.assert_array_equal(data["ownership"], np.concatenate([slow_ownership(text) for text in texts]))
 
 
 def test_files_are_filled_in_order_and_stale_ones_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

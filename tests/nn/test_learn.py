@@ -15,7 +15,8 @@ import torch
 from click.testing import CliRunner
 
 import nn.learn
-from nn.dataset import DataSet, load_samples
+from nn.data_file import DataError
+from nn.dataset import DataSet, load_samples, make_batch
 from nn.learn import SUPERVISED, TrainConfig, Trainer, TrainError, train
 from nn.utility import load_network
 from tests.nn.samples import make_arrays, write_data
@@ -62,11 +63,13 @@ def test_it_learns_32_samples_by_heart(tmp_path: Path) -> None:
     assert last.policy_top1 == 1.0 and last.value_top1 == 1.0
 
 
-@pytest.mark.parametrize(("stop_at", "optimizer"), [(3, "sgd"), (10, "sgd"), (16, "sgd"), (30, "sgd"), (10, "muon")])
+@pytest.mark.parametrize(("stop_at", "settings"), [
+    (3, {}), (10, {}), (16, {}), (30, {}), (10, {"optimizer": "muon"}), (10, {"ownership_weight": 1.0}),
+])
 def test_a_resumed_run_equals_the_uninterrupted_one(
-    config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int, optimizer: str
+    config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int, settings: dict[str, Any]
 ) -> None:
-    config = replace(config, optimizer=optimizer)
+    config = replace(config, **settings)
     assert train(config) == ""
     other = replace(config, output=tmp_path / "other" / "sl-model.bin")
     original = Trainer._step
@@ -83,7 +86,7 @@ def test_a_resumed_run_equals_the_uninterrupted_one(
     assert train(other) == ""
     assert same(tensors(config.output), tensors(other.output))
     whole, parts = (tensors(path.with_name("sl-state.ckpt")) for path in (config.output, other.output))
-    for name in ("network", "average", "optimizer"):
+    for name in ("network", "ownership_head", "average", "optimizer"):
         assert same(whole[name], parts[name]), name
     tables = [read_table(path.with_name("sl-metrics.csv")) for path in (config.output, other.output)]
     assert tables[0] == tables[1] and len(tables[0]) == 3
@@ -193,6 +196,38 @@ def test_a_runaway_loss_ends_the_run_before_it_is_saved(config: TrainConfig, mon
     assert not config.output.exists()
 
 
+def test_ownership_reaches_the_body_and_not_the_model_file(config: TrainConfig, tmp_path: Path) -> None:
+    models = []
+    for weight in (0.0, 1.0):
+        output = tmp_path / str(weight) / "sl-model.bin"
+        train(replace(config, ownership_weight=weight, output=output))
+        models.append(tensors(output))
+    assert models[0].keys() == models[1].keys()
+    assert not torch.equal(models[0]["conv_layer.weight"], models[1]["conv_layer.weight"])
+
+
+def test_ownership_is_learnt_where_it_can_be_seen(config: TrainConfig) -> None:
+    trainer = Trainer(replace(config, ownership_weight=1.0, learning_rate=0.05, filters=16, blocks=2), SUPERVISED)
+    assert trainer.triple is not None
+    samples = load_samples(config.data_dir / "sl_data_0.npz", 5, needs_ownership=True)
+    for _ in range(100):
+        trainer._step(samples, np.zeros(60, dtype=np.int64))
+    batch = make_batch(samples, np.zeros(60, dtype=np.int64), trainer.symmetry_table, trainer.device)
+    guess = trainer.triple.eval()(batch.planes)[2].sign()
+    known = batch.ownership != 0
+    assert (guess == batch.ownership)[known].float().mean() > 0.95
+
+
+def test_ownership_needs_data_that_have_it(config: TrainConfig) -> None:
+    for path in config.data_dir.glob("*.npz"):
+        arrays = dict(np.load(path))
+        del arrays["ownership"]
+        np.savez(path, **arrays)
+    assert train(config) == ""
+    with pytest.raises(DataError, match="no array 'ownership'.*--kifu-dir"):
+        train(replace(config, ownership_weight=1.0, restart=True))
+
+
 def test_unknown_schedule(config: TrainConfig) -> None:
     with pytest.raises(TrainError, match="lecture, cosine or constant"):
         train(replace(config, schedule="steps"))
@@ -212,6 +247,7 @@ def test_script_trains_and_reports(config: TrainConfig) -> None:
 
 @pytest.mark.parametrize(("options", "status", "text"), [
     (("--rl", "true", "--minutes", "5"), 2, "--epochs"),
+    (("--rl", "true", "--ownership-weight", "1"), 2, "--ownership-weight is for supervised learning"),
     (("--rl", "true", "--data-dir", "/nonexistent"), 2, "--kifu-dir"),
     (("--data-dir", "/nonexistent"), 2, "--kifu-dir"),
     (("--kifu-dir", "/nonexistent"), 2, "does not exist"),

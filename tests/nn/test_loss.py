@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from nn.loss import calculate_policy_loss, calculate_value_loss, make_value_target
+from nn.loss import calculate_ownership_loss, calculate_policy_loss, calculate_value_loss, make_value_target
 from nn.schedule import WARM_UP_STEPS, CosineSchedule, LectureSchedule
 
 NAN = math.nan
@@ -33,6 +33,15 @@ def test_policy_loss_is_the_cross_entropy() -> None:
 def test_value_target(value: int, win_rate: float, blend: float, target: tuple[float, ...]) -> None:
     got = make_value_target(torch.tensor([value], dtype=torch.int8), torch.tensor([win_rate]), blend)
     torch.testing.assert_close(got, torch.tensor([target]))
+
+
+def test_ownership_loss_leaves_out_what_nobody_owns() -> None:
+    logits = torch.tensor([[0.0, 2.0, -3.0, 5.0]], requires_grad=True)
+    loss = calculate_ownership_loss(logits, torch.tensor([[1, -1, 1, 0]], dtype=torch.int8))
+    wanted = (math.log(2.0) + math.log(1.0 + math.exp(2.0)) + math.log(1.0 + math.exp(3.0))) / 4.0
+    assert loss.item() == pytest.approx(wanted, rel=1e-6)
+    loss.sum().backward()
+    assert logits.grad is not None and logits.grad[0, 3] == 0.0 and logits.grad[0, 0] < 0.0 < logits.grad[0, 1]
 
 
 def test_an_unknown_value_has_no_loss_and_no_gradient() -> None:

@@ -9,6 +9,7 @@ import learning_param
 from nn.network.dual_net import DualNet
 from nn.optimizer import Muon, make_optimizer, orthogonalize
 from nn.run_config import TrainConfig, TrainError
+from nn.utility import to_channels_last
 
 CPU = torch.device("cpu")
 
@@ -61,7 +62,7 @@ def test_without_orthogonal_groups_it_is_sgd() -> None:
 
 def test_a_kernel_moves_by_the_rate_in_every_direction() -> None:
     torch.manual_seed(0)
-    network = DualNet(CPU, 5, 8, 1).to(memory_format=torch.channels_last)
+    network = to_channels_last(DualNet(CPU, 5, 8, 1), CPU)
     before = {name: weight.detach().clone() for name, weight in network.named_parameters()}
     optimizer = make_optimizer(network, TrainConfig(optimizer="muon", learning_rate=0.1))
     step_with(network, optimizer, torch.randn(16, 6, 5, 5))

@@ -145,6 +145,13 @@ def test_settings_count_from_the_moment_they_are_set(
     assert group["lr"] == 0.003 and group["weight_decay"] == 0.25
 
 
+def test_another_optimizer_starts_with_fresh_momentum(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    train_until(config, 2, monkeypatch)
+    assert train(replace(config, optimizer="muon"), REINFORCEMENT) == ""
+    assert checkpoint(config)["progress"]["step"] == 5
+    assert len(checkpoint(config)["optimizer"]["param_groups"]) == 2
+
+
 def test_a_checkpoint_moves_between_number_formats(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 """SGFReader: what good files give, a table of odd and malformed ones, and round trips through sgfmill's writer."""
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,16 @@ def test_results(text: str, result: MatchResult) -> None:
     reader = read(f"{HEAD}RE[{text}])")
     assert reader.result is result
     assert reader.get_value_label() == {UNKNOWN: -1, DRAW: 1, BLACK: 2, WHITE: 0}[result]
+
+
+@pytest.mark.parametrize(("text", "margin"), [
+    ("B+3.5", 3.5), ("b+12", 12.0), ("W+0.5", -0.5), ("Black+2", 2.0), ("0", 0.0), ("Jigo", 0.0),
+    ("B+R", None), ("W+", None), ("W+T", None), ("?", None), ("", None), ("B+0.0", None), ("Black wins by 3", None),
+    ("W+1e3", None), ("W+3-", None),
+])
+def test_margins(text: str, margin: float | None) -> None:
+    found = read(f"{HEAD}RE[{text}])").margin
+    assert math.isnan(found) if margin is None else found == margin
 
 
 def test_a_missing_result_is_unknown() -> None:
