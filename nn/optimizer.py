@@ -33,7 +33,7 @@ class Muon(torch.optim.Optimizer):
     """Momentum for all weights; the groups that say `orthogonal` move by its orthogonalized matrix.
 
     A gradient's matrix is dominated by few directions; orthogonalized, a step moves all of them alike, which learns
-    the same from fewer positions (doc/training.md).
+    the same from fewer positions.
     """
 
     def __init__(self, groups: list[dict[str, Any]], lr: float) -> None:
