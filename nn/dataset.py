@@ -158,7 +158,7 @@ def load_samples(path: Path, board_size: int, needs_ownership: bool = False) -> 
                         "give the right --size, or make the data anew with --kifu-dir FOLDER")
     policy_type = np.float32 if policy.dtype.kind == "f" else np.uint8
     win_rate = arrays.get("win_rate", np.full(count, np.nan))
-    ownership = arrays.get("ownership", np.zeros((count, points)))
+    ownership = arrays.get("ownership", np.zeros((count, points), dtype=np.int8))
     if value.size and not (value.min() >= UNKNOWN_VALUE and value.max() <= 2):
         raise DataError(f"{path} has value classes outside -1..2: delete it, or make it anew with --kifu-dir FOLDER")
     return Samples(planes.astype(np.int8, copy=False), policy.astype(policy_type, copy=False),

@@ -43,7 +43,8 @@ def read_margin(text: str) -> float:
     result = MatchResult.from_text(text)
     if result == MatchResult.DRAW:
         return 0.0
-    match = re.fullmatch(r"[BW]\w*\s*\+\s*(\d+(?:\.\d*)?)", text.strip().upper())
-    if match is None or result == MatchResult.UNKNOWN:
+    winner = WINNER.fullmatch(text.strip().upper())
+    if result == MatchResult.UNKNOWN or winner is None or re.fullmatch(r"\d+(\.\d*)?", winner.group(2) or "") is None:
         return NOT_COUNTED
-    return float(match.group(1)) if result == MatchResult.BLACK_WIN else -float(match.group(1))
+    points = float(winner.group(2))
+    return points if result == MatchResult.BLACK_WIN else -points

@@ -100,8 +100,8 @@ class SGFReader:
         komi = _real(_simple_text(root, "KM"))
         self.komi = DEFAULT_KOMI if komi is None else komi
         self.handicap = int(_real(_simple_text(root, "HA")) or 0)
-        self.result = MatchResult.from_text(_simple_text(root, "RE"))
-        self.margin = read_margin(_simple_text(root, "RE"))
+        result = _simple_text(root, "RE")
+        self.result, self.margin = MatchResult.from_text(result), read_margin(result)
         self.event = _simple_text(root, "EV")
         self.black_player_name = _simple_text(root, "PB")
         self.white_player_name = _simple_text(root, "PW")

@@ -52,13 +52,20 @@ def slow_label(result: str) -> int:
     return RESULTS.get(result, 2 if result[0] == "B" else 0)
 
 
+def set_up(game: sgf.Sgf_game) -> SlowBoard:
+    """Return the position before the first move."""
+    size = game.get_size()
+    black, white, _ = game.get_root().get_setup_stones()
+    board = SlowBoard(size)
+    board.set_stones(*([(column + 1, size - row) for row, column in points] for points in (black, white)))
+    return board
+
+
 def slow_ownership(text: str) -> np.ndarray:
     """Return who owns each point in the end, seen by the mover of each move, all 0 where the score is another."""
     game = sgf.Sgf_game.from_string(text)
     size, result = game.get_size(), game.get_root().get("RE")
-    black, white, _ = game.get_root().get_setup_stones()
-    board = SlowBoard(size)
-    board.set_stones(*([(column + 1, size - row) for row, column in points] for points in (black, white)))
+    board = set_up(game)
     moves = [node.get_move() for node in game.get_main_sequence()[1:]]
     for color, point in moves:
         board.play(None if point is None else (point[1] + 1, size - point[0]), color)
@@ -74,9 +81,7 @@ def slow_samples(text: str) -> list[tuple[np.ndarray, int, int, float]]:
     """Return planes, policy index, value and win rate of every move, found through sgfmill and the slow board."""
     game = sgf.Sgf_game.from_string(text)
     size, label = game.get_size(), slow_label(game.get_root().get("RE"))
-    black, white, _ = game.get_root().get_setup_stones()
-    board = SlowBoard(size)
-    board.set_stones(*([(column + 1, size - row) for row, column in points] for points in (black, white)))
+    board = set_up(game)
     samples: list[tuple[np.ndarray, int, int, float]] = []
     previous: object = "none"
     for node in game.get_main_sequence()[1:]:
