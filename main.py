@@ -30,7 +30,7 @@ from gtp.options import (
     describe_time_conflict,
     find_model,
 )
-from mcts.constant import DEFAULT_LAG
+from mcts.constant import DEFAULT_LAG, DEFAULT_PLAYOUTS, DEFAULT_POLICY_TEMPERATURE
 
 ANIMATION_NOTE = "Note: --animation-pv-wait and --animation-move-wait have no effect"
 
@@ -70,9 +70,12 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 @click.option("--symmetries", type=click.IntRange(1, 8), default=1, show_default=True,
               help="Average the network over so many symmetries of the board: steadier, and so many times slower.")
 @click.option("--policy-temperature", type=FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE),
-              default=1.0, show_default=True,
+              default=DEFAULT_POLICY_TEMPERATURE, show_default=True,
               help="The search starts from the network's policy ^ (1 / T): above 1 it looks at more moves, for "
                    "networks that are too sure of themselves.")
+@click.option("--playouts", type=click.IntRange(0), default=DEFAULT_PLAYOUTS, show_default=True,
+              help="Random games from each new position, which correct the network once the board fills; "
+                   "0: the network alone.")
 @click.option("--tree-size", type=COUNT, help="Nodes of the search tree to begin with.  [default: 65536]")
 @click.option("--cgos-mode", type=click.BOOL, default=False, show_default=True,
               help="All stones on the board are alive when the game ends.")

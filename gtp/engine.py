@@ -19,7 +19,7 @@ from gtp.move_choice import Choice, ResignPolicy, final_lead, first_playable
 from gtp.options import EngineOptions
 from mcts.analysis import SearchResult
 from mcts.dump import dump_tree
-from mcts.params import SearchLimit, SearchParams
+from mcts.params import SearchLimit
 from mcts.score_estimate import ScoreEstimator
 from mcts.time_manager import StartOptions, TimeManager
 from mcts.tree import Evaluator, MCTSTree
@@ -79,13 +79,7 @@ class Engine:
 
     def _new_tree(self, board_size: int) -> MCTSTree:
         """Return a tree with the search parameters of the options."""
-        default = SearchParams()
-        params = SearchParams(
-            policy_temperature=self.options.policy_temperature,
-            batch_size=self.options.batch_size or default.batch_size,
-            tree_size=self.options.tree_size or default.tree_size,
-        )
-        return MCTSTree(self.evaluator, board_size, params)
+        return MCTSTree(self.evaluator, board_size, self.options.search_params())
 
     def warm_up(self) -> None:
         """Compile, or load compiled, everything that a game needs, and measure the speed of the search."""

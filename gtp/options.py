@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcts.constant import DEFAULT_LAG
+from mcts.constant import DEFAULT_LAG, DEFAULT_PLAYOUTS, DEFAULT_POLICY_TEMPERATURE
+from mcts.params import SearchParams
 from nn.model_file import RANDOM_MODEL
 
 DEFAULT_MODEL = "model/model.bin"
@@ -25,7 +26,7 @@ class EngineOptions:
     use_gpu: bool = False
     symmetries: int = 1
     policy_move: bool = False
-    policy_temperature: float = 1.0
+    policy_temperature: float = DEFAULT_POLICY_TEMPERATURE
     temperature: float = 0.0
     sequential_halving: bool = False
     komi: float = DEFAULT_KOMI
@@ -43,7 +44,18 @@ class EngineOptions:
     lag: float = DEFAULT_LAG
     seed: int | None = None
     ponder: bool = False
+    playouts: int = DEFAULT_PLAYOUTS
     live_gfx: bool = False
+
+    def search_params(self) -> SearchParams:
+        """Return the search parameters that these options ask for."""
+        default = SearchParams()
+        return SearchParams(
+            selection=default.selection._replace(playouts=self.playouts),
+            policy_temperature=self.policy_temperature,
+            batch_size=self.batch_size or default.batch_size,
+            tree_size=self.tree_size or default.tree_size,
+        )
 
 
 def find_model(model: str, program_folder: Path) -> str:

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gtp.finding import FAIL, OK, Finding, Patient
@@ -74,13 +73,12 @@ def check_network_speed(patient: Patient) -> Iterator[Finding]:
 def check_search_speed(patient: Patient) -> Iterator[Finding]:
     """Tell how many visits a second a search makes."""
     from board.go_board import GoBoard
-    from mcts.params import SearchLimit, SearchParams
+    from mcts.params import SearchLimit
     from mcts.time_manager import UNLIMITED_VISITS
     from mcts.tree import MCTSTree
 
     evaluator = find_evaluator(patient.options)
-    params = SearchParams()
-    params = replace(params, batch_size=patient.options.batch_size or params.batch_size)
+    params = patient.options.search_params()
     board = GoBoard(evaluator.board_size)
     tree = MCTSTree(evaluator, board.board_size, params)
     tree.search(board, board.get_to_move(), SearchLimit(2 * params.batch_size, strict=True))  # compiles

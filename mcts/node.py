@@ -33,6 +33,11 @@ class MCTSNode:
     @property
     def raw_value(self) -> float:
         """Win rate of the side to move as the network (or the final score) gives it."""
+        return float(self._tree.node_raw_value[self.index])
+
+    @property
+    def value(self) -> float:
+        """Win rate that the search takes for the position itself: raw_value, with the playouts' share in it."""
         return float(self._tree.node_value[self.index])
 
     @property

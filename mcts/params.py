@@ -11,7 +11,7 @@ class Selection(NamedTuple):
     """The numbers the kernels need to choose a line; win rates are in [0, 1]."""
 
     # PUCT: exploration c_puct + log((N + c_base + 1) / c_base) * c_growth (AlphaZero, Science 2018, supplement).
-    c_puct: float = 0.8
+    c_puct: float = 0.5
     c_base: float = 500.0
     c_growth: float = 0.3
     # First-play urgency: value of an unvisited move = the node's value - reduction * sqrt(prior mass visited).
@@ -19,6 +19,12 @@ class Selection(NamedTuple):
     root_fpu_reduction: float = 0.05
     # Least prior of a move that captures or saves a large string in atari (mcts/atari.py); 0 for none.
     atari_prior: float = 0.1
+    # Playouts from each new position, 0 for the network alone, and their share in its value (mcts/outcome.py): 0 until
+    # playout_begin of the points are filled, playout_share from playout_full on.
+    playouts: int = 0
+    playout_share: float = 0.9
+    playout_begin: float = 0.3
+    playout_full: float = 0.55
     # Gumbel: sigma(q) = (c_visit + max visits) * c_scale * q.
     c_visit: float = C_VISIT
     c_scale: float = C_SCALE

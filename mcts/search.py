@@ -9,11 +9,11 @@ import math
 
 from board.constant import PASS
 from board.rules import list_legal_moves, play_recorded
-from board.score import area_score
-from board.state import BLACK, PASSES, TO_MOVE, copy_state
+from board.state import PASSES, TO_MOVE, copy_state
 from common.kernel import kernel
 from mcts.atari import least_prior
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
+from mcts.outcome import DRAW, final_value, playout_share, playout_value
 from mcts.pucb import select_by_pucb
 from mcts.sequential_halving import select_at_root, select_in_tree
 from mcts.tree_state import EXPANDED, PENDING, ROOT, TERMINAL, add_edge, add_node, bring_forward
@@ -22,12 +22,10 @@ from nn.feature import encode_planes
 # How edges are selected.
 PUCB, GUMBEL = 0, 1
 
-DRAW = 0.5
-
 
 @kernel
-def expand(tree, node, state, history, batch, index, selection):
-    """Give the newest node its candidate moves and write its planes as entry `index` of the batch.
+def expand(tree, node, state, history, batch, index, komi, selection):
+    """Give the newest node its candidate moves and write its planes and its playouts as entry `index` of the batch.
 
     Candidates are the legal moves (superko included, if batch says so) that fill no own complete eye, and PASS,
     last. Moves that batch.banned forbids at this depth are left out; PASS stays when nothing else does. Modifies
@@ -42,15 +40,9 @@ def expand(tree, node, state, history, batch, index, selection):
         add_edge(tree, node, PASS, 0.0)
     encode_planes(state, color, batch.planes[index])
     batch.leaf[index] = node
-
-
-@kernel
-def terminal_value(state, komi, batch):
-    """Return 1, 0.5 or 0: win, draw or loss of the side to move by area. Modifies the work space of batch."""
-    score = area_score(state, batch.owner, batch.queue) - komi
-    if score == 0.0:
-        return DRAW
-    return 1.0 if (score > 0.0) == (state.info[TO_MOVE] == BLACK) else 0.0
+    batch.share[index] = playout_share(state, selection)
+    if batch.share[index] > 0.0:
+        batch.playout_value[index] = playout_value(state, komi, selection.playouts, batch)
 
 
 @kernel
@@ -129,9 +121,10 @@ def descend(tree, root_state, root_history, state, history, batch, wanted, komi,
         if batch.leaf[waiting] == -1:
             if state.info[PASSES] >= 2:
                 tree.node_kind[node] = TERMINAL
-                tree.node_value[node] = terminal_value(state, komi, batch)
+                tree.node_value[node] = final_value(state, state.info[TO_MOVE], komi, batch)
+                tree.node_raw_value[node] = tree.node_value[node]
             else:
-                expand(tree, node, state, history, batch, waiting, selection)
+                expand(tree, node, state, history, batch, waiting, komi, selection)
                 wait_for_value(tree, batch, waiting, 1)
                 waiting += 1
                 continue
@@ -152,12 +145,13 @@ def divide_priors(tree, node, total):
 
 
 @kernel
-def set_evaluation(tree, node, logits, value, policy_index, temperature):
-    """Give a node its priors and its value, and make it EXPANDED. Modifies tree.
+def set_evaluation(tree, batch, index, logits, value, policy_index, temperature):
+    """Give the node that waits in entry `index` of the batch its priors and its value: it is EXPANDED. Modifies tree.
 
     `logits` [A] are the network's, `value` [3] its chances to lose, draw and win. The policy, softmax(logits /
     temperature), is taken over the candidates only, and raised where `expand` asks for it.
     """
+    node = batch.leaf[index]
     first, count = tree.node_edge[node], tree.node_edges[node]
     highest, sharpness = -math.inf, 1.0 / temperature
     for edge in range(first, first + count):
@@ -177,7 +171,10 @@ def set_evaluation(tree, node, logits, value, policy_index, temperature):
         tree.edge_logit[edge] = logit
     if added > 0.0:
         divide_priors(tree, node, 1.0 + added)
-    tree.node_value[node] = value[2] + DRAW * value[1]
+    tree.node_raw_value[node] = value[2] + DRAW * value[1]
+    tree.node_value[node] = tree.node_raw_value[node]
+    if batch.share[index] > 0.0:
+        tree.node_value[node] += batch.share[index] * (batch.playout_value[index] - tree.node_raw_value[node])
     tree.node_kind[node] = EXPANDED
     bring_forward(tree, node)
 
@@ -186,17 +183,16 @@ def set_evaluation(tree, node, logits, value, policy_index, temperature):
 def absorb(tree, batch, waiting, logits, values, policy_index, temperature):
     """Take the network's answer for the first `waiting` entries of the batch. Modifies tree."""
     for index in range(waiting):
-        node = batch.leaf[index]
-        set_evaluation(tree, node, logits[index], values[index], policy_index, temperature)
+        set_evaluation(tree, batch, index, logits[index], values[index], policy_index, temperature)
         wait_for_value(tree, batch, index, -1)
-        back_up(tree, batch, index, float(tree.node_value[node]))
+        back_up(tree, batch, index, float(tree.node_value[batch.leaf[index]]))
 
 
 @kernel
-def start_tree(tree, state, history, batch, selection):
+def start_tree(tree, state, history, batch, komi, selection):
     """Make `state` the root of the empty tree, to be evaluated as entry 0 of the batch. Modifies tree and batch."""
     tree.counters[:] = 0
     batch.length[0] = 0
-    expand(tree, add_node(tree), state, history, batch, 0, selection)
+    expand(tree, add_node(tree), state, history, batch, 0, komi, selection)
 
 

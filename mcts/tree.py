@@ -165,9 +165,11 @@ class MCTSTree:
         self._is_empty = False
         self.tree_is_full = False
         if known is None:
-            start_tree(self._tree, self._root_state, self._root_history, self._batch, self.params.selection)
+            start_tree(self._tree, self._root_state, self._root_history, self._batch, float(self._komi),
+                       self.params.selection)
             logits, values = self.evaluator(self._batch.planes[:1])
-            set_evaluation(self._tree, ROOT, logits[0], values[0], self.geometry.policy_index, self._root_temperature)
+            set_evaluation(self._tree, self._batch, 0, logits[0], values[0], self.geometry.policy_index,
+                           self._root_temperature)
         elif known != ROOT:
             spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos))
             copy_subtree(spare, self._tree, known)

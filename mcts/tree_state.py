@@ -33,7 +33,8 @@ class Tree(NamedTuple):
     node_kind: np.ndarray  # int8 [N]
     node_visits: np.ndarray  # int32 [N]: finished visits of its edges
     node_pending: np.ndarray  # int32 [N]: visits of its edges that wait for the network
-    node_value: np.ndarray  # float32 [N]: value given by the network or by the final score
+    node_value: np.ndarray  # float32 [N]: the network's value, with the playouts' share in it, or the final one
+    node_raw_value: np.ndarray  # float32 [N]: the network's value alone, or the final one
     edge_pos: np.ndarray  # int16 [E]: move
     edge_child: np.ndarray  # int32 [E]: node, or NOT_EXPANDED
     edge_logit: np.ndarray  # float32 [E]: logarithm of the prior; while the node is PENDING, the least prior
@@ -56,15 +57,19 @@ class Batch(NamedTuple):
     queue: np.ndarray  # int16 [C]
     banned: np.ndarray  # int16 [3, C]: by color and pos, plies below the root in which the move is no candidate
     superko: np.ndarray  # bool [1]: whether moves that repeat a position are no candidates
+    share: np.ndarray  # float32 [B]: share of the playouts in the value
+    playout_value: np.ndarray  # float32 [B]: what they say, where the share is above 0
+    playout: State  # the position of a playout
+    random_state: np.ndarray  # uint64 [1]
 
 
 NODE_ARRAYS = tuple(name for name in Tree._fields if name.startswith("node_"))
 EDGE_ARRAYS = tuple(name for name in Tree._fields if name.startswith("edge_"))
 DTYPES = {
     "counters": np.int32, "node_edge": np.int32, "node_edges": np.int16, "node_front": np.int16, "node_kind": np.int8,
-    "node_visits": np.int32, "node_pending": np.int32, "node_value": np.float32, "edge_pos": np.int16,
-    "edge_child": np.int32, "edge_logit": np.float32, "edge_prior": np.float32, "edge_visits": np.int32,
-    "edge_pending": np.int16, "edge_sum": np.float64, "edge_square_sum": np.float64,
+    "node_visits": np.int32, "node_pending": np.int32, "node_value": np.float32, "node_raw_value": np.float32,
+    "edge_pos": np.int16, "edge_child": np.int32, "edge_logit": np.float32, "edge_prior": np.float32,
+    "edge_visits": np.int32, "edge_pending": np.int16, "edge_sum": np.float64, "edge_square_sum": np.float64,
 }
 NODE_BYTES = sum(np.dtype(DTYPES[name]).itemsize for name in NODE_ARRAYS)
 EDGE_BYTES = sum(np.dtype(DTYPES[name]).itemsize for name in EDGE_ARRAYS)
@@ -92,7 +97,8 @@ def new_batch(board_size: int, batch_size: int) -> Batch:
         np.zeros(batch_size, dtype=np.int32), np.zeros((batch_size, MAX_DEPTH), dtype=np.int32),
         np.zeros(batch_size, dtype=np.int32), np.zeros(board_size * board_size, dtype=np.int32),
         np.zeros(cells, dtype=np.int8), np.zeros(cells, dtype=np.int16), np.zeros((3, cells), dtype=np.int16),
-        np.ones(1, dtype=np.bool_),
+        np.ones(1, dtype=np.bool_), np.zeros(batch_size, dtype=np.float32), np.zeros(batch_size, dtype=np.float32),
+        new_state(board_size), np.zeros(1, dtype=np.uint64),
     )
 
 
@@ -113,6 +119,7 @@ def add_node(tree):
     tree.node_visits[node] = 0
     tree.node_pending[node] = 0
     tree.node_value[node] = 0.0
+    tree.node_raw_value[node] = 0.0
     return node
 
 
@@ -179,6 +186,7 @@ def copy_subtree(target, source, root):
         target.node_visits[node] = source.node_visits[original]
         target.node_pending[node] = 0
         target.node_value[node] = source.node_value[original]
+        target.node_raw_value[node] = source.node_raw_value[original]
         for i in range(count):
             edge, old = start + i, first + i
             target.edge_pos[edge] = source.edge_pos[old]

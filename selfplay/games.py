@@ -128,9 +128,9 @@ def tree_of(games, g):
     tree = games.tree
     return Tree(
         tree.counters[g], tree.node_edge[g], tree.node_edges[g], tree.node_front[g], tree.node_kind[g],
-        tree.node_visits[g], tree.node_pending[g], tree.node_value[g], tree.edge_pos[g], tree.edge_child[g],
-        tree.edge_logit[g], tree.edge_prior[g], tree.edge_visits[g], tree.edge_pending[g], tree.edge_sum[g],
-        tree.edge_square_sum[g],
+        tree.node_visits[g], tree.node_pending[g], tree.node_value[g], tree.node_raw_value[g], tree.edge_pos[g],
+        tree.edge_child[g], tree.edge_logit[g], tree.edge_prior[g], tree.edge_visits[g], tree.edge_pending[g],
+        tree.edge_sum[g], tree.edge_square_sum[g],
     )
 
 
@@ -147,5 +147,6 @@ def batch_of(games, g, batch):
     first = games.first[g]
     return Batch(
         batch.planes[first:], batch.leaf[first:], batch.path[first:], batch.length[first:], batch.moves, batch.owner,
-        batch.queue, batch.banned, batch.superko,
+        batch.queue, batch.banned, batch.superko, batch.share[first:], batch.playout_value[first:], batch.playout,
+        batch.random_state,
     )

@@ -86,6 +86,7 @@ def keep_as_root(tree, node):
     tree.node_visits[ROOT] = 0
     tree.node_pending[ROOT] = 0
     tree.node_value[ROOT] = tree.node_value[node]
+    tree.node_raw_value[ROOT] = tree.node_raw_value[node]
     tree.counters[NODES] = 1
     tree.counters[EDGES] = count
 
@@ -185,7 +186,7 @@ def descend_game(games, g, work, rules):
     while waiting == 0 and games.phase[g] != FINISHED:
         done = games.done[g]
         if games.phase[g] == NEW:
-            start_tree(tree, work.root, history, batch, rules.selection)
+            start_tree(tree, work.root, history, batch, rules.komi, rules.selection)
             waiting = 1
         elif done >= rules.visits:
             finish_move(games, g, tree, history, work, rules)
@@ -229,10 +230,10 @@ def absorb_games(games, begin, end, work, logits, values, rules):
     for g in range(begin, end):
         if games.waiting[g] == 0:
             continue
-        tree, first = tree_of(games, g), games.first[g]
+        tree, batch, first = tree_of(games, g), batch_of(games, g, work.batch), games.first[g]
         if games.phase[g] == NEW:
-            set_evaluation(tree, ROOT, logits[first], values[first], rules.policy_index, rules.policy_temperature)
+            set_evaluation(tree, batch, 0, logits[first], values[first], rules.policy_index, rules.policy_temperature)
             begin_search(games, g, tree)
         else:
-            absorb(tree, batch_of(games, g, work.batch), games.waiting[g], logits[first:], values[first:],
-                   rules.policy_index, rules.policy_temperature)
+            absorb(tree, batch, games.waiting[g], logits[first:], values[first:], rules.policy_index,
+                   rules.policy_temperature)

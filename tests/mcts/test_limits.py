@@ -70,7 +70,8 @@ def test_stopping_early_never_changes_the_move(batch_size: int) -> None:
 @pytest.mark.parametrize("batch_size", [1, 16])
 def test_a_settled_search_stops_as_soon_as_it_may(batch_size: int) -> None:
     board = GoBoard(5)
-    tree = MCTSTree(ConstantEvaluator(5, {board.POS(3, 3): 30.0}), 5, small_params(batch_size))
+    params = small_params(batch_size, selection=Selection(c_puct=1.0))  # the prior of 1 outweighs the virtual losses
+    tree = MCTSTree(ConstantEvaluator(5, {board.POS(3, 3): 30.0}), 5, params)
     result = tree.search(board, Stone.BLACK, SearchLimit(100))
     assert result.pos == board.POS(3, 3) and 50 < result.visits <= 51 + batch_size
 

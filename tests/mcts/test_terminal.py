@@ -65,7 +65,7 @@ def test_a_draw_is_half_a_win(color: str) -> None:
 def test_two_passes_in_the_tree_are_scored_for_the_side_to_move(komi: float) -> None:
     game = Game.from_diagram(SETTLED, "b", komi)
     tree = MCTSTree(HashEvaluator(5), 5, small_params(batch_size=3))
-    tree.search(game.board, game.stone, SearchLimit(400, strict=True))
+    tree.search(game.board, game.stone, SearchLimit(800, strict=True))
     end = child_of(child_of(tree.root, PASS), PASS)
     assert end.raw_value == {-1.5: 1.0, -1.0: 0.5, -0.5: 0.0}[komi]
     assert end.num_children == 0

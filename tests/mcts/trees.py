@@ -150,7 +150,7 @@ def _check_node(node: MCTSNode, seen: set[int], depth: int, max_depth: int | Non
         inside = child.node_visits
         own = count - inside  # visits that ended at the child itself
         assert own == 1 or (max_depth is not None and depth + 1 == max_depth and own >= 1)
-        expected = count - (own * child.raw_value + child.node_value_sum)
+        expected = count - (own * child.value + child.node_value_sum)
         assert math.isclose(total, expected, rel_tol=1e-9, abs_tol=1e-9)
         deepest = max(deepest, _check_node(child, seen, depth + 1, max_depth))
     return deepest
@@ -163,7 +163,7 @@ def square_sum(node: MCTSNode, i: int) -> float:
         return 0.0
     if child.num_children == 0:
         return visits * (1.0 - child.raw_value) ** 2
-    squares = child.raw_value**2 + sum(square_sum(child, k) for k in range(child.num_children))
+    squares = child.value**2 + sum(square_sum(child, k) for k in range(child.num_children))
     return visits - 2.0 * (visits - total) + squares
 
 

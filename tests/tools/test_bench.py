@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
+from gtp.options import EngineOptions
+from mcts.outcome import playout_share
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from tools.bench import main
 from tools.benchlib.board_bench import copy_back_and_forth, generate_moves
 from tools.benchlib.evaluators import FreeEvaluator, HashEvaluator
 from tools.benchlib.measure import Figure, Settings, interleave, measure, measure_nanoseconds, measure_rate
-from tools.benchlib.positions import make_midgame_board, make_random_board
+from tools.benchlib.positions import LATE_9X9, MIDGAME_9X9, make_board, make_random_board
 from tools.benchlib.report import format_figure
 from tools.benchlib.signature import CASES, Case, calculate_signature, hash_tree
 
@@ -84,6 +87,7 @@ def test_network_and_engine(tmp_path: Path) -> None:
     assert by_name["search, batch 16"]["tamago"] == [307, 388]
     assert by_name["leaves a network call, batch 1"]["value"] == 1
     assert 1 < by_name["leaves a network call, batch 16"]["value"] <= 16
+    assert by_name["search late in a game / network, batch 16"]["target"] == 80
 
 
 @pytest.mark.slow
@@ -198,9 +202,11 @@ def test_free_evaluator_repeats_itself() -> None:
 
 
 def test_positions_are_always_the_same() -> None:
-    """Seeds name positions; the midgame has Black to move after 24 moves."""
-    board = make_midgame_board()
-    assert board.moves == 25 and board.get_to_move() is Stone.BLACK
+    """Seeds name positions; the games can be played, and Black is to move."""
+    for moves, count in ((MIDGAME_9X9, 24), (LATE_9X9, 46)):
+        board = make_board(moves)
+        assert board.moves == count + 1 and board.get_to_move() is Stone.BLACK
+    assert playout_share(board.state, EngineOptions().search_params().selection) > 0.5  # playouts count late
     one, same, other = (make_random_board(7, 60, seed) for seed in (1, 1, 2))
     assert one.get_move_history() == same.get_move_history() != other.get_move_history()
     assert len(one.get_move_history()) == 60
@@ -295,3 +301,43 @@ def test_a_policy_is_compared_with_the_truth() -> None:
     assert (found, share) == (1.0, 0.5)
     worse = compare(np.array([0.2, 0.7, 0.1]), truth)
     assert worse[0] > loss and worse[1:3] == (0.0, 0.25)
+
+
+def test_regret_tries_all_settings_on_the_same_positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tools.benchlib import regret_bench
+
+    for name in ("bd", "ce"):
+        moves = "".join(f";B[{x}{name[0]}];W[{x}{name[1]}]" for x in "abcdefg")
+        (tmp_path / f"{name}.sgf").write_text(f"(;GM[1]SZ[7]KM[0.5]{moves})")
+    monkeypatch.setattr(regret_bench, "load_evaluator", lambda *_, **__: HashEvaluator(7))
+    options = ["--kifu-dir", str(tmp_path), "--size", "7", "--visits", "8", "--judge-visits", "60", "--model", "none"]
+    done = CliRunner().invoke(main, ["regret", *options])
+    assert done.exit_code == 0, done.output
+    title, *rows = done.output.splitlines()[: 1 + len(regret_bench.SETTINGS)]
+    assert title.startswith("regret: ") and 4 <= int(title.split()[1]) <= 2 * regret_bench.PER_GAME
+    assert [row[:46].strip() for row in rows] == list(regret_bench.SETTINGS)
+    assert rows[0].split()[2:5] == ["+0.00%", "+-", "0.00%"]
+    assert len({row[46:] for row in rows}) > 1
+    empty = CliRunner().invoke(main, ["regret", "--kifu-dir", str(tmp_path), "--model", "none"])
+    assert empty.exit_code == 2 and empty.output.count("\n") == 1
+
+
+def test_a_judge_takes_a_closer_look_at_moves_it_left_aside() -> None:
+    from tools.benchlib.regret_bench import CLOSER_LOOK, Judge
+
+    board, visits = make_random_board(5, 8, seed=2), 100
+    tree, color = MCTSTree(HashEvaluator(5), 5, SearchParams(batch_size=4)), board.get_to_move()
+    found = tree.search(board, color, SearchLimit(visits, strict=True)).candidates
+    judge = Judge(tree, board, visits)
+    assert not judge.is_decided
+    known = [move for move in found if move.visits >= 6]
+    best = max(move.winrate for move in known)
+    assert [judge.regret(move.pos) for move in known] == [best - move.winrate for move in known]
+    left = next(move for move in found if move.visits < 6 and move.pos != PASS)
+    after = board.copy()
+    after.put_stone(left.pos, color)
+    tree.clear()
+    limit = SearchLimit(round(CLOSER_LOOK * visits), strict=True)
+    expected = 1 - tree.search(after, Stone.get_opponent_color(color), limit).winrate
+    assert judge.regret(left.pos) == best - expected
+    assert judge.regret(PASS) <= best

@@ -1,18 +1,20 @@
 """Speed of the network alone, and of the search that uses it, on all cores."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from board.go_board import GoBoard
-from mcts.params import SearchLimit, SearchParams
+from gtp.options import EngineOptions
+from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
 from nn.feature import generate_input_planes
 from nn.inference import Evaluator
 from nn.utility import load_evaluator
 from tools.benchlib.evaluators import CountingEvaluator
 from tools.benchlib.measure import Figure, Settings, Work, interleave, measure
-from tools.benchlib.positions import make_random_board
+from tools.benchlib.positions import LATE_9X9, make_board, make_random_board
 
 BATCH_SIZES = (1, 8, 16, 64, 256)
 # TamaGo 0.10.0's visits a second by batch size, 1,000 visits from the empty board, on two cores.
@@ -20,6 +22,7 @@ TAMAGO_ENGINE = {1: (144.0, 144.0), 16: (307.0, 388.0)}
 # Percent of the network's own speed that the search keeps at batch 16.
 SHARE_TARGETS = {1: None, 16: 80.0}
 SYMMETRIES = 8
+LATE_SIZE = 9
 
 
 def make_planes(board_size: int, count: int) -> np.ndarray:
@@ -52,26 +55,37 @@ def measure_network(settings: Settings) -> Iterator[Figure | str]:
         yield measure(f"network, batch {batch_size}", "positions/s", work, settings, one_core=False)
 
 
+def measure_search_of(board: GoBoard, place: str, batch_size: int, evaluator: Evaluator, settings: Settings,
+                      ) -> Iterator[Figure]:
+    """Yield the speed of the engine's search of a position, of the network alone in turn with it, and their ratio."""
+    counter = CountingEvaluator(evaluator)
+    tree = MCTSTree(counter, board.board_size, replace(EngineOptions().search_params(), batch_size=batch_size))
+    limit = SearchLimit(settings.engine_visits, strict=True)
+
+    def search() -> int:
+        tree.clear()
+        return tree.search(board, board.get_to_move(), limit).visits
+
+    network = make_network_work(evaluator, batch_size, -(-settings.engine_visits // batch_size))
+    pairs = [interleave(search, network, settings.seconds) for _ in range(settings.runs)]
+    visits, positions = zip(*pairs, strict=True)
+    yield Figure(f"search{place}, batch {batch_size}", "visits/s", visits,
+                 tamago=None if place else TAMAGO_ENGINE[batch_size])
+    yield Figure(f"network alone{place}, batch {batch_size}", "positions/s", positions)
+    yield Figure(f"search{place} / network, batch {batch_size}", "%", tuple(100 * a / b for a, b in pairs),
+                 target=SHARE_TARGETS[batch_size])
+    yield Figure(f"leaves a network call{place}, batch {batch_size}", "positions", (counter.positions / counter.calls,))
+
+
 def measure_engine(settings: Settings) -> Iterator[Figure | str]:
-    """Yield the speed of searches from the empty board and of the network alone, done in turn, and their ratio."""
+    """Yield the speed of searches with the engine's own parameters, beside the network alone.
+
+    They start from the empty board and, on 9x9, from a late position, where each new position is played out, too.
+    """
     evaluator = load_evaluator(settings.model, use_gpu=settings.use_gpu)
     yield (f"engine: PUCT with {settings.engine_visits} visits, in turn with the network alone; "
            f"{evaluator.description} ({settings.model})")
-    for batch_size, tamago in TAMAGO_ENGINE.items():
-        counter = CountingEvaluator(evaluator)
-        board = GoBoard(evaluator.board_size)
-        tree = MCTSTree(counter, board.board_size, SearchParams(batch_size=batch_size))
-        limit = SearchLimit(settings.engine_visits, strict=True)
-
-        def search(tree: MCTSTree = tree, board: GoBoard = board, limit: SearchLimit = limit) -> int:
-            tree.clear()
-            return tree.search(board, board.get_to_move(), limit).visits
-
-        network = make_network_work(evaluator, batch_size, -(-settings.engine_visits // batch_size))
-        pairs = [interleave(search, network, settings.seconds) for _ in range(settings.runs)]
-        visits, positions = zip(*pairs, strict=True)
-        yield Figure(f"search, batch {batch_size}", "visits/s", visits, tamago=tamago)
-        yield Figure(f"network alone, batch {batch_size}", "positions/s", positions)
-        yield Figure(f"search / network, batch {batch_size}", "%", tuple(100 * a / b for a, b in pairs),
-                     target=SHARE_TARGETS[batch_size])
-        yield Figure(f"leaves a network call, batch {batch_size}", "positions", (counter.positions / counter.calls,))
+    for batch_size in TAMAGO_ENGINE:
+        yield from measure_search_of(GoBoard(evaluator.board_size), "", batch_size, evaluator, settings)
+    if evaluator.board_size == LATE_SIZE:
+        yield from measure_search_of(make_board(LATE_9X9), " late in a game", max(TAMAGO_ENGINE), evaluator, settings)

@@ -16,12 +16,15 @@ SHUFFLE_SEED = 11
 
 # The opening and the first fights of a 9x9 game between strong players; Black is to move after it.
 MIDGAME_9X9 = "E5 E3 G4 D7 C4 F7 D3 D2 F3 C3 D4 F2 E4 E2 C2 H3 G3 G2 H4 H2 C7 C8 B8 D8"
+# A game against GNU Go till its last fight; more than half of the points are filled, and Black is to move.
+LATE_9X9 = ("C6 E5 D4 E4 D3 E3 G7 D7 D6 E6 G4 C7 D5 D2 B7 B8 C2 F2 B6 G6 H6 H7 F6 F7 G8 F5 G5 F6 J7 H5 H8 H4 D1 E2 A8 "
+            "C8 C1 F8 J5 H3 J4 J3 J6 G9 H9 F9")
 
 
-def make_midgame_board() -> GoBoard:
-    """Return a 9x9 game after 24 moves."""
+def make_board(moves: str) -> GoBoard:
+    """Return a 9x9 game after moves such as MIDGAME_9X9."""
     board = GoBoard(9)
-    for move in MIDGAME_9X9.split():
+    for move in moves.split():
         board.put_stone(board.coordinate.convert_from_gtp_format(move), board.get_to_move())
     return board
 

@@ -7,7 +7,7 @@ from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from tools.benchlib.evaluators import FreeEvaluator
 from tools.benchlib.measure import Figure, Settings, Work, measure
-from tools.benchlib.positions import make_midgame_board
+from tools.benchlib.positions import MIDGAME_9X9, make_board
 
 TAMAGO_VISITS = 2100
 VISITS_TARGET = 100000
@@ -31,7 +31,7 @@ def make_search_work(board: GoBoard, batch_size: int, visits: int, shot: bool = 
 def measure_search(settings: Settings) -> Iterator[Figure | str]:
     """Yield visits a second of both searches, by batch size, from the empty board and from a midgame position."""
     yield f"search, one core, free evaluator, 9x9: PUCT with {settings.search_visits} visits, SHOT with {SHOT_VISITS}"
-    boards = {"empty board": GoBoard(9), "midgame": make_midgame_board()}
+    boards = {"empty board": GoBoard(9), "midgame": make_board(MIDGAME_9X9)}
     for batch_size in BATCH_SIZES:
         for place, board in boards.items():
             work = make_search_work(board, batch_size, settings.search_visits)

@@ -28,25 +28,28 @@ NOISE_SEED = 11
 SMALLEST_SHARE = 1e-6  # keeps the cross entropy finite
 
 
-def draw_position(path: Path, board_size: int, rng: random.Random) -> list[GoBoard]:
-    """Return the position before a random move of a game, nothing if the game is too short.
+def draw_positions(path: Path, board_size: int, rng: random.Random, count: int) -> list[GoBoard]:
+    """Return the positions before up to `count` random moves of a game, nothing if the game is too short.
 
     Raises SGFError, IllegalMoveError or OSError.
     """
     game = SGFReader(path, board_size)
     if len(game.moves) <= FIRST_MOVE:
         return []
-    board = GoBoard(board_size, game.komi)
-    for number in range(rng.randrange(FIRST_MOVE, min(len(game.moves), LAST_MOVE))):
+    wanted = {rng.randrange(FIRST_MOVE, min(len(game.moves), LAST_MOVE)) for _ in range(count)}
+    board, positions = GoBoard(board_size, game.komi), []
+    for number in range(max(wanted)):
         board.put_stone(game.moves[number], Stone(game.colors[number]))
-    return [board]
+        if number + 1 in wanted:
+            positions.append(board.copy())
+    return positions
 
 
-def collect_positions(settings: Settings) -> list[GoBoard]:
-    """Return one position of so many games of the folder, drawn at random; raises NoGamesError."""
+def collect_positions(settings: Settings, per_game: int = 1) -> list[GoBoard]:
+    """Return `settings.games` positions of the folder's games, up to `per_game` of each; raises NoGamesError."""
     assert settings.kifu_dir is not None
     size = settings.board_size
-    return sample_games(settings.kifu_dir, settings.games, lambda path, rng: draw_position(path, size, rng),
+    return sample_games(settings.kifu_dir, settings.games, lambda path, rng: draw_positions(path, size, rng, per_game),
                         f"game of more than {FIRST_MOVE} moves on {size}x{size}")
 
 

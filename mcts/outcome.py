@@ -1,0 +1,55 @@
+"""What finished games and playouts say of a position, beside the network.
+
+A network knows the positions that its games showed. Late in a game against a weaker player it meets others: captured
+races and dead stones that a strong player would not have left. There playouts that answer ataris (board/playout.py)
+judge better, and the value of a position is (1 - share) * network + share * playouts, as AlphaGo mixed them (Silver et
+al., Nature 529, 2016, "Searching with policy and value networks"). AlphaGo's share was one half; here it grows with the
+stones on the board, since in the opening playouts know nothing. doc/playouts.md has the measurements.
+"""
+
+import numpy as np
+
+from board.playout import ANSWER_CHANCE, SELF_ATARI_LIMIT, playout
+from board.score import area_score
+from board.state import BLACK, EMPTIES, SIZE, TO_MOVE, copy_state
+from common.kernel import kernel
+
+DRAW = 0.5
+
+
+@kernel
+def final_value(state, color, komi, batch):
+    """Return 1, 0.5 or 0: win, draw or loss of `color` by area. Modifies the work space of batch."""
+    score = area_score(state, batch.owner, batch.queue) - komi
+    if score == 0.0:
+        return DRAW
+    return 1.0 if (score > 0.0) == (color == BLACK) else 0.0
+
+
+@kernel
+def playout_share(state, selection):
+    """Return the share of the playouts in the value of a position, from 0 to selection.playout_share.
+
+    It begins when selection.playout_begin of the points are filled and is whole at selection.playout_full.
+    """
+    if selection.playouts == 0:
+        return 0.0
+    filled = 1.0 - state.info[EMPTIES] / (state.info[SIZE] * state.info[SIZE])
+    progress = (filled - selection.playout_begin) / (selection.playout_full - selection.playout_begin)
+    return selection.playout_share * min(max(progress, 0.0), 1.0)
+
+
+@kernel
+def playout_value(state, komi, count, batch):
+    """Return the mean final value of `count` playouts for the side to move. Modifies the work space of batch.
+
+    The random numbers follow from the position, so that the same game always gives the same value.
+    """
+    color = state.info[TO_MOVE]
+    batch.random_state[0] = state.hash[0] | np.uint64(1)
+    total = 0.0
+    for _ in range(count):
+        copy_state(batch.playout, state)
+        playout(batch.playout, SELF_ATARI_LIMIT, ANSWER_CHANCE, batch.random_state)
+        total += final_value(batch.playout, color, komi, batch)
+    return total / count

@@ -1,0 +1,118 @@
+"""What the numbers of the search are worth: the win rate that a short search loses against a long one.
+
+A long search of the same kind is the judge. A short search regrets the difference between the judge's win rate of its
+move and that of the best move. All settings are tried on the same positions, so that differences are much better known
+than each regret. The judge thinks like the default setting, only longer, and so is lenient with it; matches decide.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from board.go_board import GoBoard
+from board.stone import Stone
+from gtp.options import EngineOptions
+from mcts.params import SearchLimit, SearchParams
+from mcts.tree import MCTSTree
+from nn.utility import load_evaluator
+from tools.benchlib.measure import Figure, Settings
+from tools.benchlib.target_bench import collect_positions
+
+# A move needs this share of the judge's visits for its win rate to be known; else the position after it is searched.
+KNOWN_SHARE = 0.06
+# Visits of that search, as a share of the judge's.
+CLOSER_LOOK = 0.4
+# Positions in which nothing is left to lose, or to win, are left out.
+DECIDED = 0.04
+# Win rate that a blunder gives away.
+BLUNDER = 0.1
+JUDGE_BATCH, SHORT_BATCH = 8, 2
+# Positions of one game.
+PER_GAME = 6
+
+# Changes of the default: fields of Selection, or policy_temperature.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "c_puct 0.3": {"c_puct": 0.3},
+    "c_puct 0.8": {"c_puct": 0.8},
+    "c_puct 1.1": {"c_puct": 1.1},
+    "policy temperature 1": {"policy_temperature": 1.0},
+    "policy temperature 1.25": {"policy_temperature": 1.25},
+    "policy temperature 1.8": {"policy_temperature": 1.8},
+    "no playouts": {"playouts": 0},
+    "8 playouts": {"playouts": 8},
+    "32 playouts": {"playouts": 32},
+    "playout share 0.7": {"playout_share": 0.7},
+    "no first-play reduction": {"fpu_reduction": 0.0},
+    "first-play reduction 0.2": {"fpu_reduction": 0.2},
+    "no least prior for ataris": {"atari_prior": 0.0},
+    "c_puct 0.8, policy temperature 1, no playouts": {"c_puct": 0.8, "policy_temperature": 1.0, "playouts": 0},
+}
+
+
+def change(params: SearchParams, changes: dict[str, Any]) -> SearchParams:
+    """Return the parameters with other numbers, given by their names."""
+    selection = {name: value for name, value in changes.items() if name != "policy_temperature"}
+    return replace(params, selection=params.selection._replace(**selection),
+                   policy_temperature=changes.get("policy_temperature", params.policy_temperature))
+
+
+class Judge:
+    """A long search of one position: what every move is worth."""
+
+    def __init__(self, tree: MCTSTree, board: GoBoard, visits: int) -> None:
+        """Search."""
+        self._tree, self.board, self._visits = tree, board, visits
+        tree.clear()
+        self._result = tree.search(board, board.get_to_move(), SearchLimit(visits, strict=True))
+        least = KNOWN_SHARE * visits
+        self._values = {move.pos: move.winrate for move in self._result.candidates if move.visits >= least}
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether nothing is at stake."""
+        return not DECIDED < self._result.winrate < 1.0 - DECIDED
+
+    def regret(self, pos: int) -> float:
+        """Return what a move gives away; below 0 where a closer look likes it better than the judge did."""
+        best = max(self._values.values(), default=self._result.winrate)
+        if pos not in self._values:
+            self._values[pos] = self._look_closer(pos)
+        return best - self._values[pos]
+
+    def _look_closer(self, pos: int) -> float:
+        """Return the win rate after a move to which the judge paid little attention."""
+        color, after = self.board.get_to_move(), self.board.copy()
+        after.put_stone(pos, color)
+        if after.is_over:
+            return next(move.winrate for move in self._result.candidates if move.pos == pos)
+        limit = SearchLimit(max(1, round(CLOSER_LOOK * self._visits)), strict=True)
+        self._tree.clear()
+        return 1.0 - self._tree.search(after, Stone.get_opponent_color(color), limit).winrate
+
+
+def measure_regret(settings: Settings) -> Iterator[Figure | str]:
+    """Yield a line for each setting: mean regret, its difference to the default's, blunders; raises NoGamesError."""
+    evaluator = load_evaluator(settings.model, settings.board_size, settings.use_gpu)
+    params = EngineOptions().search_params()
+    judging = MCTSTree(evaluator, settings.board_size, replace(params, batch_size=JUDGE_BATCH))
+    judges = [Judge(judging, board, settings.engine_visits) for board in collect_positions(settings, PER_GAME)]
+    judges = [judge for judge in judges if not judge.is_decided]
+    yield (f"regret: {len(judges)} positions that are not decided; {settings.search_visits} visits against "
+           f"{settings.engine_visits}; mean regret, difference to the default with its standard error, blunders")
+    reference = np.zeros(len(judges))
+    for name, changes in SETTINGS.items():
+        tree = MCTSTree(evaluator, settings.board_size, replace(change(params, changes), batch_size=SHORT_BATCH))
+        regrets = np.array([judge.regret(choose(tree, judge.board, settings.search_visits)) for judge in judges])
+        reference = regrets if not changes else reference
+        error = (regrets - reference).std() / max(1, len(judges)) ** 0.5
+        yield (f"{name:<46} {regrets.mean():6.2%} {(regrets - reference).mean():+7.2%} +- {error:.2%} "
+               f"{(regrets > BLUNDER).mean():6.1%}")
+
+
+def choose(tree: MCTSTree, board: GoBoard, visits: int) -> int:
+    """Return the move of a short search."""
+    tree.clear()
+    return tree.search(board, board.get_to_move(), SearchLimit(visits)).pos
