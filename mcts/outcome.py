@@ -4,7 +4,7 @@ A network knows the positions that its games showed. Late in a game against a we
 races and dead stones that a strong player would not have left. There playouts that answer ataris (board/playout.py)
 judge better, and the value of a position is (1 - share) * network + share * playouts, as AlphaGo mixed them (Silver et
 al., Nature 529, 2016, "Searching with policy and value networks"). AlphaGo's share was one half; here it grows with the
-stones on the board, since in the opening playouts know nothing. doc/playouts.md has the measurements.
+stones on the board, since in the opening playouts know nothing. doc/search.md has the measurements.
 """
 
 import numpy as np
