@@ -38,7 +38,7 @@ EVALUATE_EVERY=${EVALUATE_EVERY:-5}      # matches: every so many generations, 0
 MATCH_GAMES=${MATCH_GAMES:-100}
 MATCH_PARALLEL=${MATCH_PARALLEL:-2}
 GATE_PERCENT=${GATE_PERCENT:-55}         # score that a new network needs with --gate
-ENGINE_OPTIONS=${ENGINE_OPTIONS:---strict-visits 100 --cgos-mode true}
+ENGINE_OPTIONS=${ENGINE_OPTIONS:---strict-visits 100 --cgos-mode true --playouts 0} # no playouts: matches measure the network
 GNUGO=${GNUGO---mode gtp --level 10 --chinese-rules --positional-superko --capture-all-dead} # empty: no GNU Go
 
 ARCHIVE=${ARCHIVE:-archive}

@@ -89,6 +89,18 @@ def test_a_policy_temperature_above_1_makes_priors_more_alike():
     assert largest_prior(3.0) < largest_prior(1.0) < largest_prior(0.3)
 
 
+def test_playouts_correct_the_win_rate_but_not_the_networks_value(capfd: pytest.CaptureFixture):
+    def win_rates(**options) -> tuple[float, float]:
+        """Return the network's and the search's win rate of Black, who wins by 2 points if the stone in the lane dies."""
+        gtp = with_walls(visits=20, **options)
+        gtp.ask("play w D5")
+        result = gtp.client.engine.look(Stone.BLACK)
+        return result.raw_value, result.winrate
+
+    assert win_rates(playouts=0)[0] == win_rates(playouts=8)[0] == 0.5
+    assert win_rates(playouts=8)[1] > win_rates(playouts=0)[1] + 0.1
+
+
 def test_policy_moves_follow_the_seed():
     def moves(seed: int) -> list[str]:
         gtp = Controller(policy_move=True, seed=seed)
