@@ -89,9 +89,9 @@ def test_a_policy_temperature_above_1_makes_priors_more_alike():
     assert largest_prior(3.0) < largest_prior(1.0) < largest_prior(0.3)
 
 
-def test_playouts_correct_the_win_rate_but_not_the_networks_value(capfd: pytest.CaptureFixture):
+def test_playouts_correct_the_win_rate_but_not_the_networks_value():
     def win_rates(**options) -> tuple[float, float]:
-        """Return the network's and the search's win rate of Black, who wins by 2 points if the stone in the lane dies."""
+        """Return the network's and the search's win rate of Black, who leads by 2 if the stone in the lane dies."""
         gtp = with_walls(visits=20, **options)
         gtp.ask("play w D5")
         result = gtp.client.engine.look(Stone.BLACK)
