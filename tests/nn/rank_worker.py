@@ -7,16 +7,19 @@ import torch
 
 from nn.dataset import load_samples
 from nn.learn import SUPERVISED, TrainConfig, Trainer
+from nn.precision import FullPrecision
 from nn.ranks import Ranks
 
 SAMPLES = 11  # an odd number, so that the shares differ
 
 
 def make_trainer(data_dir: Path, ranks: Ranks | None = None) -> Trainer:
-    """Return a trainer with seeded weights."""
+    """Return a trainer with seeded weights; in full precision on every machine, so that sums are the same in parts."""
     config = TrainConfig(board_size=5, filters=4, blocks=1, batch_size=SAMPLES, use_gpu=False, data_dir=data_dir,
                          value_weight=1.0, output=data_dir / "sl-model.bin")
-    return Trainer(config, SUPERVISED, ranks)
+    trainer = Trainer(config, SUPERVISED, ranks)
+    trainer.precision = FullPrecision()
+    return trainer
 
 
 def main(data_dir: Path, output: Path) -> None:

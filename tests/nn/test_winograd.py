@@ -6,6 +6,7 @@ import pytest
 import torch
 from numba import config
 
+from nn import inference
 from nn.inference import CHUNKS, Evaluator, FoldedNet
 from nn.network.dual_net import DualNet
 from nn.winograd import is_worth_while
@@ -22,9 +23,13 @@ def make_network(size: int, filters: int, blocks: int) -> DualNet:
     return network.eval()
 
 
+@pytest.mark.parametrize(("half", "tolerance"), [(None, 1e-3), (torch.bfloat16, 0.05)], ids=["float32", "bfloat16"])
 @pytest.mark.parametrize(("size", "filters", "blocks"), [(3, 4, 1), (5, 8, 2), (7, 16, 1), (9, 64, 6), (13, 8, 2),
                                                          (19, 32, 2)])
-def test_the_evaluator_agrees_with_the_network(size: int, filters: int, blocks: int) -> None:
+def test_the_evaluator_agrees_with_the_network(
+    size: int, filters: int, blocks: int, half: torch.dtype | None, tolerance: float, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(inference, "choose_half_dtype", lambda _: half)  # what this machine is good at does not matter
     network = make_network(size, filters, blocks)
     evaluator, plain = Evaluator(network), FoldedNet(network)
     rng = np.random.default_rng(size)
@@ -33,8 +38,8 @@ def test_the_evaluator_agrees_with_the_network(size: int, filters: int, blocks: 
         with torch.inference_mode():
             logits, values = plain(torch.from_numpy(planes))
         found = evaluator(planes)
-        assert np.allclose(found[0], logits.numpy(), rtol=1e-3, atol=1e-3 * logits.abs().max().item())
-        assert np.allclose(found[1], values.numpy(), atol=1e-4)
+        assert np.allclose(found[0], logits.numpy(), rtol=tolerance, atol=tolerance * logits.abs().max().item())
+        assert np.allclose(found[1], values.numpy(), atol=1e-4 if half is None else 0.02)
         assert all(array.flags.c_contiguous and array.dtype == np.float32 for array in found[:1])
 
 
