@@ -22,6 +22,7 @@ from gtp.json_analysis import run_analysis
 from gtp.options import (
     DEFAULT_KOMI,
     DEFAULT_MODEL,
+    MAX_PLAYOUTS,
     MAX_TEMPERATURE,
     MIN_POLICY_TEMPERATURE,
     RESIGN_STREAK,
@@ -73,7 +74,7 @@ POSITIVE = FiniteRange(0.0, min_open=True)
               default=DEFAULT_POLICY_TEMPERATURE, show_default=True,
               help="The search starts from the network's policy ^ (1 / T): above 1 it looks at more moves, for "
                    "networks that are too sure of themselves.")
-@click.option("--playouts", type=click.IntRange(0), default=DEFAULT_PLAYOUTS, show_default=True,
+@click.option("--playouts", type=click.IntRange(0, MAX_PLAYOUTS), default=DEFAULT_PLAYOUTS, show_default=True,
               help="Random games from each new position, which correct the network once the board fills; "
                    "0: the network alone.")
 @click.option("--tree-size", type=COUNT, help="Nodes of the search tree to begin with.  [default: 65536]")

@@ -122,7 +122,7 @@ def test_note_on_conflicting_times():
     (["--model", "there/is/none.bin"], "there/is/none.bin"), (["--no-such-option"], "--no-such-option"),
     (["argument"], "argument"), (["--override-version", ""], "--override-version"),
     (["--resign-streak", "0"], "--resign-streak"), (["--policy-temperature", "0"], "--policy-temperature"),
-    (["--playouts", "-1"], "--playouts"), (["--playouts", "many"], "--playouts"),
+    (["--playouts", "-1"], "--playouts"), (["--playouts", "10001"], "--playouts"),
 ])
 def test_bad_options_are_one_line_and_exit_2(options: list[str], named: str):
     from click.testing import CliRunner  # only here: click belongs to the entry scripts
