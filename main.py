@@ -22,6 +22,8 @@ from gtp.json_analysis import run_analysis
 from gtp.options import (
     DEFAULT_KOMI,
     DEFAULT_MODEL,
+    DEFAULT_PLAYOUTS,
+    DEFAULT_POLICY_TEMPERATURE,
     MAX_PLAYOUTS,
     MAX_TEMPERATURE,
     MIN_POLICY_TEMPERATURE,
@@ -31,7 +33,7 @@ from gtp.options import (
     describe_time_conflict,
     find_model,
 )
-from mcts.constant import DEFAULT_LAG, DEFAULT_PLAYOUTS, DEFAULT_POLICY_TEMPERATURE
+from mcts.constant import DEFAULT_LAG
 
 ANIMATION_NOTE = "Note: --animation-pv-wait and --animation-move-wait have no effect"
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from mcts.constant import DEFAULT_LAG, DEFAULT_PLAYOUTS, DEFAULT_POLICY_TEMPERATURE
+from mcts.constant import DEFAULT_LAG
 from mcts.params import SearchParams
 from nn.model_file import RANDOM_MODEL
 
@@ -13,8 +13,12 @@ RESIGN_THRESHOLD = 0.05
 RESIGN_STREAK = 3
 DEFAULT_KOMI = 7.0
 MAX_TEMPERATURE = 10.0
-MAX_PLAYOUTS = 10000
 MIN_POLICY_TEMPERATURE = 0.1
+MAX_PLAYOUTS = 10000
+# How much the network's policy is flattened, and playouts from each new position, both chosen by measuring
+# (doc/search.md). Self-play searches with what the network says, as it is.
+DEFAULT_POLICY_TEMPERATURE = 2.0
+DEFAULT_PLAYOUTS = 16
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,6 @@ CONST_VISITS = 1000
 NN_BATCH_SIZE = 8
 MCTS_TREE_SIZE = 65536
 
-# Defaults of main.py alone, chosen by measuring (doc/search.md): playouts from each new position, and how much the
-# network's policy is flattened. Self-play searches with what the network says, as it is.
-DEFAULT_PLAYOUTS = 16
-DEFAULT_POLICY_TEMPERATURE = 2.0
-
 # Seconds that always stay on a clock, for what the controller charges on top of the thinking.
 DEFAULT_LAG = 0.1
 

@@ -172,9 +172,8 @@ def set_evaluation(tree, batch, index, logits, value, policy_index, temperature)
     if added > 0.0:
         divide_priors(tree, node, 1.0 + added)
     tree.node_raw_value[node] = value[2] + DRAW * value[1]
-    tree.node_value[node] = tree.node_raw_value[node]
-    if batch.share[index] > 0.0:
-        tree.node_value[node] += batch.share[index] * (batch.playout_value[index] - tree.node_raw_value[node])
+    correction = batch.playout_value[index] - tree.node_raw_value[node]
+    tree.node_value[node] = tree.node_raw_value[node] + batch.share[index] * correction
     tree.node_kind[node] = EXPANDED
     bring_forward(tree, node)
 

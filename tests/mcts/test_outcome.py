@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from board.go_board import GoBoard
+from board.state import TO_MOVE
 from board.stone import Stone
 from mcts.node import MCTSNode
 from mcts.outcome import playout_share, playout_value
@@ -36,7 +37,7 @@ CAUGHT = """
 def judge(board: GoBoard, color: Stone, selection: Selection, batch: Batch) -> tuple[float, float]:
     """Return the share of the playouts and their value for `color`, found from the position on the board."""
     copy = board.copy()
-    copy.state.info[4] = int(color)
+    copy.state.info[TO_MOVE] = int(color)
     empty = sum(1 for pos in board.onboard_pos if board.board[pos] == Stone.EMPTY)
     filled = 1 - empty / board.board_size**2
     ramp = (filled - selection.playout_begin) / (selection.playout_full - selection.playout_begin)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from board.go_board import GoBoard
-from board.stone import Stone
 from gtp.options import EngineOptions
+from mcts.analysis import SearchResult
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from nn.utility import load_evaluator
@@ -59,16 +59,23 @@ def change(params: SearchParams, changes: dict[str, Any]) -> SearchParams:
                    policy_temperature=changes.get("policy_temperature", params.policy_temperature))
 
 
+def search_anew(tree: MCTSTree, board: GoBoard, limit: SearchLimit) -> SearchResult:
+    """Search a position with nothing kept in the tree."""
+    tree.clear()
+    return tree.search(board, board.get_to_move(), limit)
+
+
 class Judge:
     """A long search of one position: what every move is worth."""
 
     def __init__(self, tree: MCTSTree, board: GoBoard, visits: int) -> None:
         """Search."""
         self._tree, self.board, self._visits = tree, board, visits
-        tree.clear()
-        self._result = tree.search(board, board.get_to_move(), SearchLimit(visits, strict=True))
+        self._result = search_anew(tree, board, SearchLimit(visits, strict=True))
         least = KNOWN_SHARE * visits
         self._values = {move.pos: move.winrate for move in self._result.candidates if move.visits >= least}
+        # Closer looks come later, at moves that one setting or another chose: they must not move the mark for the rest.
+        self._best = max(self._values.values(), default=self._result.winrate)
 
     @property
     def is_decided(self) -> bool:
@@ -77,20 +84,18 @@ class Judge:
 
     def regret(self, pos: int) -> float:
         """Return what a move gives away; below 0 where a closer look likes it better than the judge did."""
-        best = max(self._values.values(), default=self._result.winrate)
         if pos not in self._values:
             self._values[pos] = self._look_closer(pos)
-        return best - self._values[pos]
+        return self._best - self._values[pos]
 
     def _look_closer(self, pos: int) -> float:
         """Return the win rate after a move to which the judge paid little attention."""
-        color, after = self.board.get_to_move(), self.board.copy()
-        after.put_stone(pos, color)
+        after = self.board.copy()
+        after.put_stone(pos, self.board.get_to_move())
         if after.is_over:
             return next(move.winrate for move in self._result.candidates if move.pos == pos)
         limit = SearchLimit(max(1, round(CLOSER_LOOK * self._visits)), strict=True)
-        self._tree.clear()
-        return 1.0 - self._tree.search(after, Stone.get_opponent_color(color), limit).winrate
+        return 1.0 - search_anew(self._tree, after, limit).winrate
 
 
 def measure_regret(settings: Settings) -> Iterator[Figure | str]:
@@ -102,17 +107,12 @@ def measure_regret(settings: Settings) -> Iterator[Figure | str]:
     judges = [judge for judge in judges if not judge.is_decided]
     yield (f"regret: {len(judges)} positions that are not decided; {settings.search_visits} visits against "
            f"{settings.engine_visits}; mean regret, difference to the default with its standard error, blunders")
-    reference = np.zeros(len(judges))
+    limit, reference = SearchLimit(settings.search_visits), np.zeros(len(judges))
     for name, changes in SETTINGS.items():
         tree = MCTSTree(evaluator, settings.board_size, replace(change(params, changes), batch_size=SHORT_BATCH))
-        regrets = np.array([judge.regret(choose(tree, judge.board, settings.search_visits)) for judge in judges])
+        moves = [search_anew(tree, judge.board, limit).pos for judge in judges]
+        regrets = np.array([judge.regret(pos) for judge, pos in zip(judges, moves, strict=True)])
         reference = regrets if not changes else reference
         error = (regrets - reference).std() / max(1, len(judges)) ** 0.5
         yield (f"{name:<46} {regrets.mean():6.2%} {(regrets - reference).mean():+7.2%} +- {error:.2%} "
                f"{(regrets > BLUNDER).mean():6.1%}")
-
-
-def choose(tree: MCTSTree, board: GoBoard, visits: int) -> int:
-    """Return the move of a short search."""
-    tree.clear()
-    return tree.search(board, board.get_to_move(), SearchLimit(visits)).pos
