@@ -19,9 +19,9 @@ from board.score import area_without
 from board.stone import Stone
 from common.atomic_file import write_atomically
 from common.command_line import EXIT_OK, FiniteRange, run_command
+from common.interrupt import StopRequest
 from common.print_console import print_err, print_out
 from gtp.engine_process import EngineError, GtpProcess, get_search_path
-from nn.interrupt import StopRequest
 from sgf.archive import list_archive, list_games
 from sgf.grammar import SGFError
 from sgf.match_result import MatchResult

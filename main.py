@@ -16,10 +16,8 @@ except ModuleNotFoundError as error:
 
 from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteFloat, FiniteRange, run_command
-from gtp.client import leave, run_gtp
-from gtp.doctor import run_doctor
-from gtp.json_analysis import run_analysis
-from gtp.options import (
+from engine.doctor import run_doctor
+from engine.options import (
     DEFAULT_KOMI,
     DEFAULT_MODEL,
     DEFAULT_PLAYOUTS,
@@ -33,6 +31,8 @@ from gtp.options import (
     describe_time_conflict,
     find_model,
 )
+from gtp.analysis.server import run_analysis
+from gtp.client import leave, run_gtp
 from mcts.constant import DEFAULT_LAG
 
 ANIMATION_NOTE = "Note: --animation-pv-wait and --animation-move-wait have no effect"

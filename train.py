@@ -148,9 +148,9 @@ def main(**options: Any) -> None:
     options["output"] = Path(options["output"])
     options["start"], options["tensorboard"] = options["start"] or "", options["tensorboard"] or ""
 
-    from nn.dataset import DataError
-    from nn.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, train
-    from nn.ranks import Ranks
+    from nn.data.dataset import DataError
+    from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, train
+    from nn.training.ranks import Ranks
 
     if options["tensorboard"] and importlib.util.find_spec("tensorboard") is None:
         fail("--tensorboard needs a package that is not installed: pip install tensorboard", 2)
@@ -174,7 +174,7 @@ def make_data(
     rl: bool, kifu_dir: Path, board_size: int, window_size: int, workers: int | None, data_dir: Path
 ) -> None:
     """Turn games into npz files; ends the program where not one game is usable."""
-    from nn.data_generator import (
+    from nn.data.data_generator import (
         NoTrainingDataError,
         generate_reinforcement_learning_data,
         generate_supervised_learning_data,

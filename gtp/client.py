@@ -14,26 +14,26 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from common.print_console import print_err
-from gtp.analyze import AnalyzeCommands
-from gtp.clock_commands import ClockCommands
-from gtp.dialect_commands import DialectCommands
-from gtp.gogui_commands import GoguiCommands
-from gtp.info_commands import InfoCommands
-from gtp.loader import EngineLoader, LoadError, load_engine
-from gtp.options import EngineOptions
-from gtp.parameter_commands import ParameterCommands
-from gtp.play_commands import PlayCommands
-from gtp.position_commands import PositionCommands
+from engine.loader import EngineLoader, LoadError, load_engine
+from engine.options import EngineOptions
+from gtp.commands.analyze import AnalyzeCommands
+from gtp.commands.clock import ClockCommands
+from gtp.commands.dialect import DialectCommands
+from gtp.commands.gogui import GoguiCommands
+from gtp.commands.info import InfoCommands
+from gtp.commands.parameter import ParameterCommands
+from gtp.commands.play import PlayCommands
+from gtp.commands.position import PositionCommands
+from gtp.commands.rules import RulesCommands
+from gtp.commands.score import ScoreCommands
+from gtp.commands.setup import SetupCommands
+from gtp.commands.sgf import SgfCommands
 from gtp.protocol import Command, GtpError, format_end, format_failure, format_success, parse_line
 from gtp.reader import InputLine, LineReader
-from gtp.rules_commands import RulesCommands
-from gtp.score_commands import ScoreCommands
-from gtp.setup_commands import SetupCommands
-from gtp.sgf_commands import SgfCommands
 from program import PROGRAM_NAME, PROTOCOL_VERSION, VERSION
 
 if TYPE_CHECKING:
-    from gtp.engine import Engine
+    from engine.engine import Engine
 
 # Loading begins when no command has come for this long (seconds): the questions at the start are answered first.
 IDLE_BEFORE_FIRST_LINE = 0.3

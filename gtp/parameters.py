@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from gtp.options import MAX_TEMPERATURE, RESIGN_THRESHOLD, EngineOptions
+from engine.options import MAX_TEMPERATURE, RESIGN_THRESHOLD, EngineOptions
 from mcts.constant import CONST_VISITS
 
 BOOLEANS = {"true": True, "1": True, "false": False, "0": False}

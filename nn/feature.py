@@ -17,7 +17,7 @@ from common.kernel import kernel
 from nn.constant import INPUT_PLANES
 
 # What takes planes, float32 [N, 6, S, S], to policy logits, float32 [N, S*S + 1], and the chances to lose, draw and
-# win, float32 [N, 3]: the network (nn/inference.py), or whatever stands in for it.
+# win, float32 [N, 3]: the network (nn/inference/evaluator.py), or whatever stands in for it.
 Evaluator = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 

@@ -19,7 +19,7 @@ from nn.network.dual_net import DualNet
 from nn.network.head.policy_head import POLICY_CHANNELS
 
 if TYPE_CHECKING:
-    from nn.inference import Evaluator
+    from nn.inference.evaluator import Evaluator
 
 Net = TypeVar("Net", bound=torch.nn.Module)
 
@@ -184,6 +184,8 @@ def load_evaluator(
     path: str | Path | ModelFile, board_size: int | None = None, use_gpu: bool = False, symmetries: int = 1
 ) -> "Evaluator":
     """Return the fast numpy evaluator of a model file ("none": random weights); raises ModelFileError."""
-    from nn.inference import Evaluator  # the import of the lower-level parts waits until an evaluator is wanted
+    from nn.inference.evaluator import (
+        Evaluator,  # the import of the lower-level parts waits until an evaluator is wanted
+    )
 
     return Evaluator(load_network(path, board_size, use_gpu), symmetries)

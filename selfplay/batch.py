@@ -18,7 +18,7 @@ MAX_GAME_BYTES = 4 * 2**30
 
 
 class BatchEvaluator(Protocol):
-    """A network that works on one buffer while another is being filled (nn/batch_evaluator.py)."""
+    """A network that works on one buffer while another is being filled (nn/inference/batch_evaluator.py)."""
 
     planes: list[np.ndarray]  # two buffers float32 [N, 6, S, S]; their owner writes positions into them
 

@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from common.interrupt import StopRequest
 from common.print_console import print_err, print_out
-from nn.interrupt import StopRequest
 from selfplay.archive import OpenBatch, append_log
 from selfplay.crew import Crew, SelfPlayError, Worker
 from selfplay.progress import Progress

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
 from common.print_console import print_err
-from gtp.options import DEFAULT_MODEL, find_model
+from engine.options import DEFAULT_MODEL, find_model
 from tools.benchlib.measure import Figure, NoGamesError, Settings
 from tools.benchlib.report import Report
 
@@ -141,7 +141,7 @@ def engine(**options: Any) -> None:
 @with_options(KIFU_DIR, BOARD_SIZE_OPTION)
 def data(**options: Any) -> None:
     """Games a second from SGF to training data; a run takes as long as the folder does."""
-    from nn.data_generator import NoTrainingDataError
+    from nn.data.data_generator import NoTrainingDataError
     from tools.benchlib.data_bench import measure_data
 
     try:

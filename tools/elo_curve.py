@@ -79,7 +79,7 @@ def format_rating(rating: Rating) -> str:
 
 def write_metrics(path: Path, rated: dict[int, Rating]) -> None:
     """Bring the columns of the Elo up to date and draw the picture."""
-    from nn.run_table import REINFORCEMENT_LAYOUT, RunTable
+    from nn.training.run_table import REINFORCEMENT_LAYOUT, RunTable
 
     table = RunTable(path, REINFORCEMENT_LAYOUT)
     for number, rating in rated.items():

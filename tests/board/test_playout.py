@@ -6,7 +6,7 @@ import pytest
 from board.constant import PASS
 from board.playout import find_answer, find_dead_stones
 from board.stone import Stone
-from gtp.move_choice import PassRule
+from engine.move_choice import PassRule
 from tests.reference.twins import Twins
 
 # Neither side can begin to capture: to two people both are alive.

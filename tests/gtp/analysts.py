@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from board.constant import BOARD_SIZE
-from gtp.engine import Engine, EvaluatorSource
-from gtp.json_analysis import AnalysisClient
-from gtp.options import EngineOptions
+from engine.engine import Engine, EvaluatorSource
+from engine.options import EngineOptions
+from gtp.analysis.server import AnalysisClient
 from gtp.reader import LineReader
 from tests.gtp.players import ROOT, SLOW_START, FakeEvaluator
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from engine.engine import Engine, EvaluatorSource  # noqa: E402
+from engine.options import EngineOptions  # noqa: E402
 from gtp.client import GtpClient, leave  # noqa: E402
-from gtp.engine import Engine, EvaluatorSource  # noqa: E402
-from gtp.options import EngineOptions  # noqa: E402
 from gtp.reader import LineReader  # noqa: E402
 from tests.gtp.players import FakeEvaluator  # noqa: E402
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from board.constant import BOARD_SIZE
+from engine.engine import Engine, EvaluatorSource
+from engine.loader import load_engine
+from engine.options import EngineOptions
 from gtp.client import GtpClient
-from gtp.engine import Engine, EvaluatorSource
-from gtp.loader import load_engine
-from gtp.options import EngineOptions
 from gtp.reader import InputLine, LineReader
 
 ROOT = Path(__file__).resolve().parent.parent.parent

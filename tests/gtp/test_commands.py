@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gtp.gogui_commands import ANALYZE_COMMANDS
+from gtp.commands.gogui import ANALYZE_COMMANDS
 from program import PROGRAM_NAME, VERSION
 from tests.gtp.players import Controller
 

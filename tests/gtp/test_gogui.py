@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from gtp.gogui_commands import ANALYZE_COMMANDS
+from gtp.commands.gogui import ANALYZE_COMMANDS
 from tests.gtp.players import Controller, FakeEvaluator
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gtp.json_query import read_query
-from gtp.json_report import share_pairs
-from gtp.options import EngineOptions
+from engine.options import EngineOptions
+from gtp.analysis.query import read_query
+from gtp.analysis.report import share_pairs
 from mcts.analysis import CandidateMove
 from tests.gtp.analysts import BARE, Analyst, Answer, make_query, to_lines
 from tests.gtp.players import FakeEvaluator

@@ -9,7 +9,7 @@ import pytest
 
 from board.constant import PASS
 from board.stone import Stone
-from gtp.move_choice import ResignPolicy, draw_by_visits
+from engine.move_choice import ResignPolicy, draw_by_visits
 from gtp.reader import InputLine, LineReader
 from mcts.time_manager import TimeControl
 from tests.gtp.players import Controller, FakeEvaluator

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.options import EngineOptions, describe_time_conflict, find_model
 from gtp.client import GtpClient
-from gtp.options import EngineOptions, describe_time_conflict, find_model
 from gtp.reader import LineReader
 from program import PROGRAM_NAME, VERSION
 from tests.gtp.players import Controller, run_main, start_main

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import torch
 
-from nn.dataset import load_samples
-from nn.learn import SUPERVISED, TrainConfig, Trainer
+from nn.data.dataset import load_samples
 from nn.precision import FullPrecision
-from nn.ranks import Ranks
+from nn.training.learn import SUPERVISED, TrainConfig, Trainer
+from nn.training.ranks import Ranks
 
 SAMPLES = 11  # an odd number, so that the shares differ
 

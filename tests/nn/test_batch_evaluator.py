@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import torch
 
-from nn.batch_evaluator import CudaEvaluator, ThreadedEvaluator, load_batch_evaluator
-from nn.inference import Evaluator
+from nn.inference.batch_evaluator import CudaEvaluator, ThreadedEvaluator, load_batch_evaluator
+from nn.inference.evaluator import Evaluator
 from nn.utility import ModelFileError, load_evaluator
 
 SIZE, POSITIONS = 5, 24

@@ -10,7 +10,7 @@ import pytest
 from sgfmill import sgf
 
 import learning_param
-from nn.data_generator import NoTrainingDataError, generate_supervised_learning_data
+from nn.data.data_generator import NoTrainingDataError, generate_supervised_learning_data
 from tests.reference.slow_board import SlowBoard
 
 SIZE = 5

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from board.geometry import make_symmetry_index
-from nn.dataset import (
+from nn.data.dataset import (
     DataError,
     DataSet,
     Samples,

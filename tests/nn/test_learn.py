@@ -14,10 +14,10 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-import nn.learn
-from nn.data_file import DataError
-from nn.dataset import DataSet, load_samples, make_batch
-from nn.learn import SUPERVISED, TrainConfig, Trainer, TrainError, train
+import nn.training.learn
+from nn.data.data_file import DataError
+from nn.data.dataset import DataSet, load_samples, make_batch
+from nn.training.learn import SUPERVISED, TrainConfig, Trainer, TrainError, train
 from nn.utility import load_network
 from tests.nn.samples import make_arrays, write_data
 from train import main
@@ -152,7 +152,7 @@ def test_a_damaged_checkpoint_is_said(config: TrainConfig) -> None:
 
 def test_the_budget_of_minutes_spans_all_parts(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr(nn.learn.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(nn.training.learn.time, "monotonic", lambda: clock[0])
     original = Trainer._step
     rates = []
 

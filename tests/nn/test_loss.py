@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from nn.loss import calculate_ownership_loss, calculate_policy_loss, calculate_value_loss, make_value_target
-from nn.schedule import WARM_UP_STEPS, CosineSchedule, LectureSchedule
+from nn.training.loss import calculate_ownership_loss, calculate_policy_loss, calculate_value_loss, make_value_target
+from nn.training.schedule import WARM_UP_STEPS, CosineSchedule, LectureSchedule
 
 NAN = math.nan
 

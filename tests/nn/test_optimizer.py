@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import learning_param
 from nn.network.dual_net import DualNet
-from nn.optimizer import Muon, make_optimizer, orthogonalize
-from nn.run_config import TrainConfig, TrainError
+from nn.training.optimizer import Muon, make_optimizer, orthogonalize
+from nn.training.run_config import TrainConfig, TrainError
 from nn.utility import to_channels_last
 
 CPU = torch.device("cpu")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from nn.dataset import load_samples
-from nn.ranks import Ranks
-from nn.run_config import TrainError
+from nn.data.dataset import load_samples
+from nn.training.ranks import Ranks
+from nn.training.run_config import TrainError
 from tests.nn.rank_worker import SAMPLES, make_trainer
 from tests.nn.samples import write_data
 from tests.nn.selfplay_games import SIZE, write_games

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from nn.run_table import REINFORCEMENT_LAYOUT, SUPERVISED_LAYOUT, RunTable
+from nn.training.run_table import REINFORCEMENT_LAYOUT, SUPERVISED_LAYOUT, RunTable
 
 
 def test_two_hands_write_one_table(tmp_path: Path) -> None:

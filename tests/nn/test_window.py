@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import learning_param
-from nn.data_generator import generate_reinforcement_learning_data
-from nn.dataset import DataError, load_samples
-from nn.window import Window, is_held_out
+from nn.data.data_generator import generate_reinforcement_learning_data
+from nn.data.dataset import DataError, load_samples
+from nn.data.window import Window, is_held_out
 from tests.nn.samples import make_arrays
 from tests.nn.selfplay_games import SIZE, write_games
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 from numba import config
 
-from nn import inference
-from nn.inference import CHUNKS, Evaluator, FoldedNet
+from nn.inference import evaluator as inference
+from nn.inference.evaluator import CHUNKS, Evaluator, FoldedNet
+from nn.inference.winograd import is_worth_while
 from nn.network.dual_net import DualNet
-from nn.winograd import is_worth_while
 
 
 def make_network(size: int, filters: int, blocks: int) -> DualNet:

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
-from gtp.options import EngineOptions
+from engine.options import EngineOptions
 from mcts.outcome import playout_share
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from nn.data_generator import generate_supervised_learning_data
+from nn.data.data_generator import generate_supervised_learning_data
 from tools.benchlib.measure import Figure, Settings
 
 TAMAGO_GAMES = 21.0

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from board.go_board import GoBoard
-from gtp.options import EngineOptions
+from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
 from nn.feature import generate_input_planes
-from nn.inference import Evaluator
+from nn.inference.evaluator import Evaluator
 from nn.utility import load_evaluator
 from tools.benchlib.evaluators import CountingEvaluator
 from tools.benchlib.measure import Figure, Settings, Work, interleave, measure

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from board.go_board import GoBoard
-from gtp.options import EngineOptions
+from engine.options import EngineOptions
 from mcts.analysis import SearchResult
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from common.cores import count_usable_cores
-from nn.batch_evaluator import CudaEvaluator, ThreadedEvaluator, load_batch_evaluator
+from nn.inference.batch_evaluator import CudaEvaluator, ThreadedEvaluator, load_batch_evaluator
 from selfplay.batch import SelfPlay
 from selfplay.game import draw_game
 from selfplay.games import new_rules

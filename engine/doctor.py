@@ -1,0 +1,245 @@
+"""What --doctor tells: is everything here that the engine needs, how fast is it, and what to type where it is not.
+
+Each check is a generator of findings, one line of output each. A check whose ground is missing (torch, the model) is
+left out, since the line about that says what to do first. Everything heavy is imported inside the checks.
+"""
+
+import importlib
+import importlib.metadata
+import os
+import platform
+import re
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from common.cores import count_usable_cores, get_load
+from common.print_console import print_out
+from engine.finding import FAIL, OK, WARN, Check, Finding, Patient
+from engine.options import EngineOptions, find_model
+from nn.model_file import RANDOM_MODEL
+from program import PROGRAM_NAME, VERSION
+
+EXIT_HEALTHY, EXIT_SICK = 0, 1
+
+MEBIBYTE = 2**20
+# Memory that the engine takes with the bundled model: 380 MiB were measured while it plays, 600 while it compiles.
+ENGINE_MB = 700
+# A load average that is higher than the number of cores by so much slows the engine down.
+BUSY = 0.5
+PROC_MEMORY = Path("/proc/meminfo")
+# The part of the program that shows whether a package can be used, where that is not the package itself.
+USERS = {"torch": "nn.utility", "numba": "common.kernel"}
+REQUIREMENT = re.compile(r"([A-Za-z0-9_.-]+)\s*(?:>=\s*([0-9.]+))?")
+NUMBER = re.compile(r"[0-9]+")
+DISABLE_JIT = "NUMBA_DISABLE_JIT"
+
+
+def how_to_install(folder: Path) -> str:
+    """Return what to type to get the packages."""
+    windows = os.name == "nt"
+    python = folder / ".venv" / ("Scripts" if windows else "bin") / ("python.exe" if windows else "python")
+    if python.is_file() and Path(sys.prefix) != folder / ".venv":
+        return f"start with {python} instead of {sys.executable}"
+    requirements = folder / "requirements.txt"
+    if sys.prefix != sys.base_prefix:
+        return f"type: {sys.executable} -m pip install -r {requirements}"
+    return (f"type: {sys.executable} -m venv {python.parents[1]} && {python} -m pip install -r {requirements}, "
+            f"and start with {python}")
+
+
+def check_python(_: Patient) -> Iterator[Finding]:
+    """Tell the program and the Python it runs in; one that is too old has ended the program before (common/)."""
+    yield Finding(OK, "python", f"{PROGRAM_NAME} {VERSION} in Python {platform.python_version()}, {sys.executable}, "
+                                f"{platform.system()} {platform.machine()}")
+
+
+def read_requirements(folder: Path) -> dict[str, str]:
+    """Return the packages that pyproject.toml names, each with the oldest version that will do ("" for any)."""
+    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    matches = (REQUIREMENT.match(text) for text in project["dependencies"])
+    return {match[1]: match[2] or "" for match in matches if match}
+
+
+def is_older(version: str, least: str) -> bool:
+    """Tell whether a version comes before another."""
+    numbers, needed = ([int(number) for number in NUMBER.findall(text)[:3]] for text in (version, least))
+    return numbers < needed
+
+
+def check_packages(patient: Patient) -> Iterator[Finding]:
+    """Tell the version of each package, or why it cannot be used."""
+    for name, least in read_requirements(patient.folder).items():
+        advice = how_to_install(patient.folder)
+        try:
+            version = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            version = "of unknown version"
+        try:
+            importlib.import_module(USERS.get(name, name))
+        except Exception as error:  # a damaged package may raise anything
+            yield Finding(FAIL, name, f"cannot be imported ({type(error).__name__}: {error}); {advice}")
+            continue
+        if least and is_older(version, least):
+            yield Finding(FAIL, name, f"{version} is older than {least}; {advice}")
+        else:
+            yield Finding(OK, name, version)
+
+
+def available_memory() -> int | None:
+    """Return the memory that a program can get, in MiB, None where the system does not tell."""
+    try:
+        for line in PROC_MEMORY.read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) // 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MEBIBYTE
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def check_memory(_: Patient) -> Iterator[Finding]:
+    """Tell whether the memory suffices for the engine, and for the largest tree."""
+    from mcts.params import SearchParams
+
+    free, tree = available_memory(), SearchParams().max_memory_mb
+    if free is None:
+        yield Finding(WARN, "memory", f"this system does not tell what is free; {ENGINE_MB + tree:,} MiB are enough")
+    elif free < ENGINE_MB:
+        yield Finding(FAIL, "memory", f"{free:,} MiB are free, the engine needs {ENGINE_MB}: close other programs")
+    elif free < ENGINE_MB + tree:
+        yield Finding(WARN, "memory", f"{free:,} MiB are free; a long search may want {ENGINE_MB + tree:,}: "
+                                      "give --visits 10000 or fewer, or close other programs")
+    else:
+        yield Finding(OK, "memory", f"{free:,} MiB are free")
+
+
+def check_load(_: Patient) -> Iterator[Finding]:
+    """Tell whether other programs leave the processor free."""
+    cores, load = count_usable_cores(), get_load() or 0.0
+    if load > cores + BUSY:
+        yield Finding(WARN, "processor", f"{cores} cores, load average {load:.1f}: other programs keep them busy, and "
+                                         "the speeds below are too low; close them and ask again")
+    else:
+        yield Finding(OK, "processor", f"cores: {cores}, load average: {load:.1f}")
+
+
+def check_cache(_: Patient) -> Iterator[Finding]:
+    """Tell where compiled code is kept, and whether there is any."""
+    import numba
+
+    from common.kernel import ROOT
+
+    if os.environ.get(DISABLE_JIT, "0") not in ("", "0"):
+        yield Finding(WARN, "kernel cache", f"{DISABLE_JIT} is set, so nothing is compiled and all is a hundred times "
+                                            f"slower; type: unset {DISABLE_JIT}")
+        return
+    folder = Path(str(getattr(numba.config, "CACHE_DIR", "") or ROOT))
+    count = sum(1 for _ in folder.rglob("*.nbc"))
+    own = "NUMBA_CACHE_DIR" in os.environ
+    if own and not _is_writable(folder):
+        yield Finding(FAIL, "kernel cache", f"{folder} cannot be written; type: unset NUMBA_CACHE_DIR")
+    elif not own and (folder == ROOT or folder.is_relative_to(tempfile.gettempdir())):
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hiyoko"
+        yield Finding(WARN, "kernel cache", f"{base} cannot be written, so that each start compiles for half a "
+                                            f"minute; type: sudo chown -R $USER {base.parent}, or set XDG_CACHE_HOME "
+                                            "to a folder that can")
+    else:
+        state = f"{count} compiled kernels" if count else "empty, the first start compiles for half a minute"
+        yield Finding(OK, "kernel cache", f"{folder}: {state}")
+
+
+def _is_writable(folder: Path) -> bool:
+    """Tell whether files can be made in a folder, which need not exist yet."""
+    while not folder.exists():
+        folder = folder.parent
+    return os.access(folder, os.W_OK)
+
+
+def check_device(patient: Patient) -> Iterator[Finding]:
+    """Tell what the network runs on."""
+    from nn.utility import describe_machine
+
+    machine = describe_machine()
+    if machine.gpu is not None:
+        use = "" if patient.options.use_gpu else "; not used: --use-gpu true does"
+        yield Finding(OK, "device", f"{machine.gpu}{use}")
+    elif patient.options.use_gpu:
+        yield Finding(FAIL, "device", "--use-gpu true, but torch finds no CUDA device; leave the option out, or "
+                                      "install NVIDIA's driver and a torch for CUDA "
+                                      "(https://pytorch.org/get-started/locally)")
+    else:
+        yield Finding(OK, "device", f"CPU, threads: {machine.threads}")
+
+
+def check_model(patient: Patient) -> Iterator[Finding]:
+    """Tell the network's shape, its number format and the board sizes that can be played."""
+    from engine.self_check import find_evaluator
+    from nn.utility import ModelFileError
+
+    options = patient.options
+    try:
+        evaluator = find_evaluator(options)
+    except ModelFileError as error:
+        yield Finding(FAIL, "model", f"{error}, or get the bundled one back: git checkout -- model/model.bin")
+        return
+    if options.model == RANDOM_MODEL:
+        yield Finding(WARN, "model", f"{evaluator.description} with random weights: it plays like a beginner; "
+                                     "leave out --model none, or give a file")
+        yield Finding(OK, "board sizes", "2x2 to 19x19")
+        return
+    yield Finding(OK, "model", f"{evaluator.description} ({options.model})")
+    size = evaluator.board_size
+    yield Finding(OK, "board sizes", f"{size}x{size}; others need a model of their size (or --model none)")
+
+
+def locate_model(patient: Patient) -> tuple[Patient, Finding | None]:
+    """Return the patient with the path of the model file, or why there is none."""
+    try:
+        model = find_model(patient.options.model, patient.folder)
+    except OSError as error:
+        return patient, Finding(FAIL, "model", f"{error}, or get the bundled one back: "
+                                               "git checkout -- model/model.bin")
+    return replace(patient, options=replace(patient.options, model=model)), None
+
+
+def examine(patient: Patient) -> Iterator[Finding]:
+    """Yield the findings of all checks that can be made."""
+    from engine.self_check import check_gtp, check_json, check_network_speed, check_search_speed
+
+    yield from check_python(patient)
+    sick = False
+    for finding in check_packages(patient):
+        sick = sick or finding.level == FAIL
+        yield finding
+    if sick:
+        return
+    yield from check_memory(patient)
+    yield from check_load(patient)
+    yield from check_cache(patient)
+    device = list(check_device(patient))
+    yield from device
+    patient, missing = locate_model(patient)
+    model = [missing] if missing else list(check_model(patient))
+    yield from model
+    if any(finding.level == FAIL for finding in (*device, *model)):
+        return
+    checks: tuple[Check, ...] = (check_network_speed, check_search_speed, check_gtp, check_json)
+    for check in checks:
+        yield from check(patient)
+
+
+def run_doctor(options: EngineOptions, program: Path) -> int:
+    """Print a line for each finding, and return 0, or 1 if something is wrong."""
+    failures = 0
+    for finding in examine(Patient(options, program)):
+        print_out(finding)
+        failures += finding.level == FAIL
+    if failures:
+        print_out(f"{failures} to mend: do what the line with {FAIL} says, the first one first, and ask again.")
+    return EXIT_SICK if failures else EXIT_HEALTHY

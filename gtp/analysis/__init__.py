@@ -1,0 +1,1 @@
+"""KataGo's analysis protocol: lines of JSON."""

@@ -1,0 +1,44 @@
+"""What single programs send: KGS, CGOS and Gomill."""
+
+from gtp.arguments import get_color
+from gtp.commands.command_group import CommandGroup
+from gtp.protocol import Command
+from program import PROGRAM_NAME, VERSION
+
+
+class DialectCommands(CommandGroup):
+    """What single programs send: KGS, CGOS and Gomill."""
+
+    def cmd_kgs__genmove_cleanup(self, command: Command) -> str:
+        """Think and play as genmove does, but do not pass while dead stones of the opponent are on the board."""
+        return self.format_move(self.think_and_play(get_color(command), cleanup=True))
+
+    def cmd_kgs__game_over(self, _: Command) -> str:
+        """Answer: nothing is left to do after a game."""
+        return ""
+
+    def cmd_cgos__opponent_name(self, _: Command) -> str:
+        """Answer; the engine plays alike against everybody."""
+        return ""
+
+    def cmd_cgos__opponent_rating(self, _: Command) -> str:
+        """Answer; the engine plays alike against everybody."""
+        return ""
+
+    def cmd_cgos__gameover(self, _: Command) -> str:
+        """Answer: nothing is left to do after a game."""
+        return ""
+
+    def cmd_gomill__cpu_time(self, _: Command) -> str:
+        """Answer the processor time spent in genmove, seconds."""
+        return f"{self.engine.cpu_time:.3f}"
+
+    def cmd_gomill__explain_last_move(self, _: Command) -> str:
+        """Answer what was thought about the last move of the engine."""
+        return self.engine.explanation
+
+    def cmd_gomill__describe_engine(self, _: Command) -> str:
+        """Answer the program, its network and how long it thinks."""
+        limit, engine = self.engine.time.start.limit(), self.engine
+        seconds = f", {limit.seconds:g} s" if limit.seconds < float("inf") else ""
+        return f"{PROGRAM_NAME} {VERSION}\nmodel {engine.options.model}\n{limit.visits} visits{seconds} per move"

@@ -1,0 +1,66 @@
+"""Commands that prepare a game: size, komi, handicap."""
+
+from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from gtp.arguments import get_float, get_integer
+from gtp.commands.command_group import CommandGroup
+from gtp.protocol import Command, GtpError
+
+
+class SetupCommands(CommandGroup):
+    """Commands that prepare a game."""
+
+    def cmd_boardsize(self, command: Command) -> str:
+        """Change the size of the board and clear it; komi and clocks stay."""
+        size = get_integer(command, 0, "boardsize not an integer")
+        square = all(text == command.args[0] for text in command.args[1:2])
+        if not MIN_BOARD_SIZE <= size <= MAX_BOARD_SIZE or not square or not self.engine.can_play(size):
+            raise GtpError("unacceptable size")
+        self.engine.set_board_size(size)
+        return ""
+
+    def cmd_clear_board(self, _: Command) -> str:
+        """Start a new game; komi and time settings stay."""
+        self.engine.clear()
+        return ""
+
+    def cmd_komi(self, command: Command) -> str:
+        """Set komi to any finite number."""
+        self.engine.set_komi(get_float(command, 0, "komi not a float"))
+        return ""
+
+    def cmd_get_komi(self, _: Command) -> str:
+        """Answer komi."""
+        return str(self.engine.board.get_komi())
+
+    def cmd_fixed_handicap(self, command: Command) -> str:
+        """Put handicap stones on the customary points and answer them."""
+        return self._place_handicap(command, self.engine.get_fixed_handicap)
+
+    def cmd_place_free_handicap(self, command: Command) -> str:
+        """Put handicap stones where the engine likes and answer them."""
+        return self._place_handicap(command, self.engine.get_free_handicap)
+
+    def _place_handicap(self, command: Command, choose) -> str:
+        """Put as many stones as asked for on the points that `choose` gives."""
+        number = get_integer(command, 0, "handicap not an integer")
+        self._require_empty_board()
+        try:
+            points = choose(number)
+        except ValueError:
+            raise GtpError("invalid number of stones") from None
+        self.engine.put_handicap(points)
+        return self.format_points(points)
+
+    def cmd_set_free_handicap(self, command: Command) -> str:
+        """Put handicap stones on the given points, at least two of them."""
+        points = self.get_points(command)
+        self._require_empty_board()
+        if not 2 <= len(points) < self.engine.board.board_size ** 2:
+            raise GtpError("invalid number of stones")
+        self.engine.put_handicap(points)
+        return ""
+
+    def _require_empty_board(self) -> None:
+        """Raise GtpError when something stands on the board or was played."""
+        if not self.engine.is_untouched():
+            raise GtpError("board not empty")

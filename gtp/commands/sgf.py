@@ -1,0 +1,85 @@
+"""Commands that take a position from an SGF record, or write one."""
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gtp.commands.command_group import CommandGroup
+from gtp.protocol import Command, GtpError
+
+if TYPE_CHECKING:
+    from board.go_board import GoBoard
+    from sgf.reader import SGFReader
+
+CANNOT_LOAD = "cannot load file"
+MOVE_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+class SgfCommands(CommandGroup):
+    """Commands that take a position from an SGF record, or write one."""
+
+    def cmd_loadsgf(self, command: Command) -> str:
+        """Go to the position before move N of a file, or to the end of the game when N is not given."""
+        words = list(command.args)
+        if not words:
+            raise GtpError("missing filename")
+        number = None
+        if len(words) > 1 and MOVE_NUMBER.fullmatch(words[-1]):
+            number = int(words.pop())
+            if number == 0:
+                raise GtpError("invalid move number")
+        try:
+            data = Path(os.path.expanduser(" ".join(words).strip('"'))).read_bytes()
+        except (OSError, ValueError):
+            raise GtpError(CANNOT_LOAD) from None
+        self._load(data, number)
+        return ""
+
+    def cmd_tamago__readsgf(self, command: Command) -> str:
+        """Go to the end of the game whose record is the rest of the line."""
+        if not command.args:
+            raise GtpError("missing SGF text")
+        self._load(command.text.encode("utf-8", "surrogateescape"), None)
+        return ""
+
+    def cmd_printsgf(self, command: Command) -> str:
+        """Answer the game so far as an SGF record, or write it to the file that is named."""
+        from sgf.game_record import format_game
+        data = format_game(self.engine.board)
+        if not command.args:
+            return data.decode("utf-8")
+        try:
+            Path(os.path.expanduser(command.text.strip('"'))).write_bytes(data)
+        except (OSError, ValueError):
+            raise GtpError("cannot write file") from None
+        return ""
+
+    def _load(self, data: bytes, move_number: int | None) -> None:
+        """Replace the game by that of an SGF record; raises GtpError and changes nothing if that is impossible."""
+        from sgf.grammar import read_main_line, to_utf8
+        from sgf.reader import SGFReader
+
+        engine = self.engine
+        try:
+            nodes = read_main_line(to_utf8(data))
+            reader = SGFReader.from_nodes(nodes, None if "SZ" in nodes[0] else engine.board.board_size)
+            if not engine.can_play(reader.size):
+                raise GtpError(CANNOT_LOAD)
+            komi = reader.komi if "KM" in nodes[0] else engine.board.get_komi()
+            board = self._play_record(reader, komi, move_number)
+        except (ValueError, RecursionError):
+            raise GtpError(CANNOT_LOAD) from None
+        engine.set_board(board)
+
+    def _play_record(self, reader: "SGFReader", komi: float, move_number: int | None) -> "GoBoard":
+        """Return the board before move `move_number` (1 = the first) of a record; raises ValueError."""
+        from board.go_board import GoBoard
+
+        board = GoBoard(reader.size, komi, self.engine.options.superko)
+        if reader.black_stones or reader.white_stones:
+            board.set_up(reader.black_stones, reader.white_stones, reader.to_move)
+        count = reader.get_n_moves() if move_number is None else min(move_number - 1, reader.get_n_moves())
+        for index in range(count):
+            board.put_stone(reader.get_move_data(index), reader.get_color(index))
+        return board

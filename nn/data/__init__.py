@@ -1,0 +1,1 @@
+"""Training data: game records in, shuffled batches out."""

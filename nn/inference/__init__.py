@@ -1,0 +1,1 @@
+"""Evaluating positions: planes in, policy and value out."""

@@ -1,0 +1,132 @@
+"""Evaluating one buffer of positions while another is being filled.
+
+Both classes have the same members: `planes`, two buffers float32 [N, 6, S, S] for the caller to write into,
+`start`, which begins to evaluate the first positions of one, and `finish`, which waits for the answer.
+
+Letters: N positions a buffer holds, S board size, A = S*S + 1 policy entries.
+"""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+import torch
+
+from nn.constant import INPUT_PLANES
+from nn.feature import Evaluator as AnyEvaluator
+from nn.inference.evaluator import Evaluator
+from nn.model_file import ModelFile
+from nn.utility import load_evaluator
+
+BUFFERS = 2
+
+# Positions per call: more make a CPU no faster (64 and more are alike), a GPU wants thousands.
+CPU_POSITIONS = 128
+GPU_POSITIONS = 4096
+
+
+class ThreadedEvaluator:
+    """Any evaluator, called in a thread of its own; torch and the search's kernels both release the GIL."""
+
+    on_gpu = False
+
+    def __init__(self, evaluator: AnyEvaluator, board_size: int, positions: int) -> None:
+        """Make two buffers of so many positions."""
+        shape = (positions, INPUT_PLANES, board_size, board_size)
+        self.planes = [np.zeros(shape, dtype=np.float32) for _ in range(BUFFERS)]
+        self._evaluator = evaluator
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="network")
+        self._answers: list[Future | None] = [None] * BUFFERS
+
+    def start(self, buffer: int, count: int) -> None:
+        """Begin to evaluate the first `count` positions of a buffer; calls are worked off one by one."""
+        self._answers[buffer] = self._pool.submit(self._evaluator, self.planes[buffer][:count])
+
+    def finish(self, buffer: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return policy logits float32 [count, A] and values float32 [count, 3]."""
+        answer = self._answers[buffer]
+        assert answer is not None, "finish without start"
+        return answer.result()
+
+
+class CudaBuffer:
+    """One buffer's memory on both sides of the bus, and the work between them, on a stream of its own.
+
+    All shapes are fixed, so that one CUDA graph holds the whole network.
+    """
+
+    def __init__(self, network: torch.nn.Module, dtype: torch.dtype, device: torch.device, shape: tuple[int, ...],
+                 actions: int) -> None:
+        """Allocate pinned memory, warm the network up, and record its work."""
+        self.host_planes = torch.zeros(shape, dtype=torch.float32).pin_memory()
+        self.host_logits = torch.zeros((shape[0], actions), dtype=torch.float32).pin_memory()
+        self.host_values = torch.zeros((shape[0], 3), dtype=torch.float32).pin_memory()
+        self._planes = torch.zeros(shape, dtype=torch.float32, device=device)
+        self._network, self._dtype = network, dtype
+        self.stream = torch.cuda.Stream(device)
+        self.done = torch.cuda.Event(blocking=True)  # waits asleep: several processes share the cores
+        self.stream.wait_stream(torch.cuda.current_stream(device))
+        with torch.cuda.stream(self.stream), torch.inference_mode():
+            for _ in range(3):  # cuDNN chooses its algorithms before anything is recorded
+                self._evaluate()
+        self.stream.synchronize()
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.inference_mode(), torch.cuda.graph(self._graph, stream=self.stream):
+            self._logits, self._values = self._evaluate()
+
+    def _evaluate(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return policy logits and values of the planes on the device."""
+        return self._network(self._planes.to(self._dtype).contiguous(memory_format=torch.channels_last))
+
+    def launch(self) -> None:
+        """Bring the planes over, evaluate them and bring the answer back, without waiting for any of it."""
+        with torch.cuda.stream(self.stream), torch.inference_mode():
+            self._planes.copy_(self.host_planes, non_blocking=True)
+            self._graph.replay()
+            self.host_logits.copy_(self._logits, non_blocking=True)
+            self.host_values.copy_(self._values, non_blocking=True)
+            self.done.record(self.stream)
+
+
+class CudaEvaluator:
+    """The network on a GPU: thousands of positions per call, pinned memory, both buffers in flight at once.
+
+    A call always evaluates the whole buffer; what stands beyond the positions wanted is left from earlier calls.
+    """
+
+    on_gpu = True
+
+    def __init__(self, evaluator: Evaluator, positions: int) -> None:
+        """Make two buffers of so many positions for the evaluator's network."""
+        size = evaluator.board_size
+        shape, actions = (positions, INPUT_PLANES, size, size), size * size + 1
+        self._buffers = [CudaBuffer(evaluator.network, evaluator.dtype, evaluator.device, shape, actions)
+                         for _ in range(BUFFERS)]
+        self.planes = [buffer.host_planes.numpy() for buffer in self._buffers]
+        self._counts = [0] * BUFFERS
+
+    def start(self, buffer: int, count: int) -> None:
+        """Begin to evaluate the first `count` positions of a buffer."""
+        self._counts[buffer] = count
+        self._buffers[buffer].launch()
+
+    def finish(self, buffer: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return policy logits float32 [count, A] and values float32 [count, 3]; valid until the next start."""
+        one, count = self._buffers[buffer], self._counts[buffer]
+        one.done.synchronize()
+        return one.host_logits.numpy()[:count], one.host_values.numpy()[:count]
+
+
+def load_batch_evaluator(
+    model: str | ModelFile, board_size: int, use_gpu: bool, threads: int, positions: int | None = None
+) -> tuple[ThreadedEvaluator | CudaEvaluator, str]:
+    """Return the evaluator of a model file and the description of its network; raises ModelFileError.
+
+    `threads` is how many a CPU may use; `positions` per call None takes what suits the device.
+    """
+    torch.set_num_threads(threads)
+    evaluator = load_evaluator(model, board_size, use_gpu)
+    if evaluator.device.type == "cuda":
+        return CudaEvaluator(evaluator, positions or GPU_POSITIONS), evaluator.description
+    batches = ThreadedEvaluator(evaluator, board_size, positions or CPU_POSITIONS)
+    evaluator(batches.planes[0])  # compiles, and makes the work space
+    return batches, evaluator.description

@@ -1,0 +1,1 @@
+"""Learning: the loop, its losses, optimizers, schedules and checkpoints."""

@@ -1,0 +1,98 @@
+"""How a gradient becomes a step: SGD with Nesterov momentum, or Muon for the convolutions.
+
+Letters: R rows of a matrix (output channels), C its columns (input channels times 9).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+import learning_param
+from nn.training.run_config import TrainConfig, TrainError
+
+NEWTON_SCHULZ_STEPS = 5
+NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # of the polynomial a s + b s^3 + c s^5 of a singular value s
+
+
+def orthogonalize(matrix: torch.Tensor) -> torch.Tensor:
+    """Return a matrix [R, C] with the same singular vectors and all singular values near 1 (0.7 to 1.2).
+
+    Newton-Schulz iteration: K. Jordan et al., "Muon: An optimizer for hidden layers in neural networks", 2024.
+    """
+    a, b, c = NEWTON_SCHULZ
+    wide = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
+    wide = wide / (wide.norm() + 1e-7)
+    for _ in range(NEWTON_SCHULZ_STEPS):
+        gram = wide @ wide.T
+        wide = a * wide + (b * gram + c * gram @ gram) @ wide
+    return wide if matrix.shape[0] <= matrix.shape[1] else wide.T
+
+
+class Muon(torch.optim.Optimizer):
+    """Momentum for all weights; the groups that say `orthogonal` move by its orthogonalized matrix.
+
+    A gradient's matrix is dominated by few directions; orthogonalized, a step moves all of them alike, which learns
+    the same from fewer positions.
+    """
+
+    def __init__(self, groups: list[dict[str, Any]], lr: float) -> None:
+        """Take groups of parameters, each with `orthogonal`, `momentum` and `weight_decay`."""
+        super().__init__(groups, {"lr": lr})
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
+        """Move the weights; closures are not supported."""
+        for group in self.param_groups:
+            move = _step_orthogonal if group["orthogonal"] else _step_nesterov
+            for weight in group["params"]:
+                if weight.grad is not None:
+                    state = self.state[weight]
+                    if not state:
+                        state["momentum_buffer"] = torch.zeros_like(weight)
+                    move(weight, weight.grad, state["momentum_buffer"], group)
+
+
+def _step_nesterov(weight: torch.Tensor, grad: torch.Tensor, buffer: torch.Tensor, group: dict[str, Any]) -> None:
+    """Move a weight as torch.optim.SGD does with Nesterov momentum. Modifies weight and buffer."""
+    grad = grad.add(weight, alpha=group["weight_decay"])
+    buffer.mul_(group["momentum"]).add_(grad)
+    weight.sub_(grad.add(buffer, alpha=group["momentum"]), alpha=group["lr"])
+
+
+def _step_orthogonal(weight: torch.Tensor, grad: torch.Tensor, buffer: torch.Tensor, group: dict[str, Any]) -> None:
+    """Move a weight [R, ...] by its orthogonalized Nesterov momentum. Modifies weight and buffer."""
+    buffer.lerp_(grad, 1.0 - group["momentum"])
+    update = grad.lerp(buffer, group["momentum"])
+    weight.mul_(1.0 - group["lr"] * group["weight_decay"])
+    weight.sub_(orthogonalize(update.flatten(start_dim=1)).view_as(update), alpha=group["lr"])
+
+
+def _is_kernel(weight: torch.Tensor) -> bool:
+    """Tell whether a weight belongs to a convolution of more than one point."""
+    return weight.dim() == 4 and weight.shape[-1] > 1
+
+
+def make_optimizer(network: torch.nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
+    """Return the optimizer a config names; raises TrainError for an unknown name."""
+    if config.optimizer == "sgd":
+        return torch.optim.SGD(network.parameters(), lr=config.learning_rate, momentum=learning_param.MOMENTUM,
+                               weight_decay=learning_param.WEIGHT_DECAY, nesterov=True)
+    if config.optimizer != "muon":
+        raise TrainError(f"unknown optimizer {config.optimizer!r}: say sgd or muon")
+    kernels = [weight for weight in network.parameters() if _is_kernel(weight)]
+    others = [weight for weight in network.parameters() if not _is_kernel(weight)]
+    return Muon([
+        {"params": kernels, "orthogonal": True, "momentum": learning_param.MUON_MOMENTUM,
+         "weight_decay": learning_param.MUON_WEIGHT_DECAY},
+        {"params": others, "orthogonal": False, "momentum": learning_param.MOMENTUM,
+         "weight_decay": learning_param.WEIGHT_DECAY},
+    ], config.learning_rate)
+
+
+def load_momentum(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> None:
+    """Take up the momentum of a checkpoint and keep the optimizer's own settings (rates, decays)."""
+    settings = [{name: value for name, value in group.items() if name != "params"} for group in optimizer.param_groups]
+    optimizer.load_state_dict(state)
+    for group, own in zip(optimizer.param_groups, settings, strict=True):
+        group.update(own)

@@ -1,0 +1,52 @@
+"""What supervised and reinforcement learning do differently."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import learning_param
+from nn.data.dataset import DataSet, TrainingData, find_data_files, open_files
+from nn.data.window import Window
+from nn.training.checkpoint import Plan, plan_reinforcement, plan_supervised
+from nn.training.run_config import TrainConfig, TrainError
+from nn.training.run_table import REINFORCEMENT_LAYOUT, SUPERVISED_LAYOUT, Layout
+from nn.training.schedule import ConstantSchedule, CosineSchedule, LectureSchedule, Schedule
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A way of learning."""
+
+    name: str  # first part of the names of its files
+    open_data: Callable[[TrainConfig], TrainingData]
+    plan: Plan  # what to do with a checkpoint
+    layout: Layout
+    keeps_best: bool  # whether the model file is that of the epoch with the best test loss, or the newest
+    goes_on: bool  # whether a finished run is the start of the next one
+
+
+def _open_games(config: TrainConfig) -> TrainingData:
+    """Return the data made from records of games."""
+    files = open_files(find_data_files(config.data_dir, "sl_data_*.npz"), config.test_share)
+    return DataSet(files, config.board_size, config.batch_size, config.seed, config.ownership_weight > 0.0)
+
+
+def _open_window(config: TrainConfig) -> TrainingData:
+    """Return the newest games of self-play."""
+    return Window(config.data_dir, config.board_size, config.batch_size, config.seed, config.window_size,
+                  config.test_share)
+
+
+SUPERVISED = Recipe("sl", _open_games, plan_supervised, SUPERVISED_LAYOUT, keeps_best=True, goes_on=False)
+REINFORCEMENT = Recipe("rl", _open_window, plan_reinforcement, REINFORCEMENT_LAYOUT, keeps_best=False, goes_on=True)
+
+
+def make_schedule(config: TrainConfig) -> Schedule:
+    """Return the schedule a config names; raises TrainError for an unknown name."""
+    if config.schedule == "constant":
+        return ConstantSchedule(config.learning_rate)
+    if config.schedule == "cosine":
+        return CosineSchedule(config.learning_rate)
+    if config.schedule == "lecture":
+        steps = learning_param.LEARNING_SCHEDULE["learning_rate"]
+        return LectureSchedule(config.learning_rate, learning_param.SL_LEARNING_RATE, steps)
+    raise TrainError(f"unknown schedule {config.schedule!r}: say lecture, cosine or constant")

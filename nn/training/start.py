@@ -1,0 +1,38 @@
+"""What a run begins with: random weights, a model file, or the run before it."""
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from nn.network.dual_net import DEFAULT_BLOCKS, DEFAULT_FILTERS, DualNet
+from nn.training.run_config import TrainConfig, TrainError
+from nn.utility import ModelFileError, load_network
+
+
+def make_first_network(config: TrainConfig) -> DualNet:
+    """Return the network a new run begins with; raises TrainError for a start that cannot be used or fits not."""
+    if not config.start:
+        return DualNet(torch.device("cpu"), config.board_size, config.filters or DEFAULT_FILTERS,
+                       config.blocks or DEFAULT_BLOCKS)
+    try:
+        network = load_network(config.start, config.board_size)
+    except ModelFileError as error:
+        raise TrainError(f"cannot start from {error.path}: {error.reason}; give another model with --start") from None
+    filters, blocks = network.conv_layer.out_channels, len(network.blocks)
+    wanted = config.filters or filters, config.blocks or blocks
+    if (filters, blocks) != wanted:
+        raise TrainError(f"{config.start} has {filters} filters and {blocks} blocks, not {wanted[0]} and {wanted[1]}: "
+                         f"say --filters {filters} --blocks {blocks}")
+    return network
+
+
+def continue_from(config: TrainConfig, state: dict[str, Any] | None) -> TrainConfig:
+    """Return the config of a run that goes on from generation to generation, with what it begins from filled in."""
+    if state is not None:
+        shape = state["identity"]
+        return replace(config, start="", filters=config.filters or shape.get("filters"),
+                       blocks=config.blocks or shape.get("blocks"))
+    if not config.start and not config.restart and config.output.exists():
+        return replace(config, start=str(config.output))
+    return config

@@ -1,0 +1,224 @@
+"""The doctor: healthy and sick states, each with what to type."""
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import doctor, self_check
+from engine.finding import FAIL, OK, WARN, Finding, Patient
+from engine.options import EngineOptions
+from program import PROGRAM_NAME
+from tests.gtp.players import ROOT, SLOW_START
+
+LINE = re.compile(r"(ok  |warn|FAIL)  [a-z ]+\S.*")
+BUNDLED = str(ROOT / "model" / "model.bin")
+
+
+def make_patient(**options: Any) -> Patient:
+    given: dict[str, Any] = {"model": "none", "size": 5} | options
+    return Patient(EngineOptions(**given), ROOT / "main.py")
+
+
+def only(findings: Iterator[Finding]) -> Finding:
+    """Return the only finding."""
+    (finding,) = findings
+    assert LINE.fullmatch(str(finding))
+    return finding
+
+
+def run_doctor(*options: str, **environment: str) -> tuple[int, list[str], str]:
+    """Return exit status, lines and stderr of the doctor."""
+    result = subprocess.run([sys.executable, str(ROOT / "main.py"), "--doctor", "true", *options], text=True,
+                            capture_output=True, timeout=SLOW_START, env={**os.environ, **environment}, check=False)
+    return result.returncode, result.stdout.splitlines(), result.stderr
+
+
+@pytest.mark.slow
+def test_a_healthy_machine():
+    status, lines, err = run_doctor("--model", "none", "--size", "5")
+    assert (status, err) == (0, "")
+    assert all(LINE.fullmatch(line) for line in lines), lines
+    names = [line[6:20].strip() for line in lines]
+    assert names == ["python", "torch", "numpy", "numba", "click", "sgfmill", "tqdm", "memory", "processor",
+                     "kernel cache", "device", "model", "board sizes", "network speed", "search speed", "gtp",
+                     "analysis json"]
+    assert not any(line.startswith(FAIL) for line in lines)
+    speeds = [line for line in lines if "speed" in line]
+    assert all(int(number.replace(",", "")) > 0 for line in speeds for number in re.findall(r"[0-9,]+(?= [/pv])", line))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", ["torch", "numba", "sgfmill"])
+def test_a_package_that_cannot_be_imported(tmp_path: Path, package: str):
+    (tmp_path / package).mkdir()
+    (tmp_path / package / "__init__.py").write_text("raise ImportError('libfoo.so is\\nmissing')\n")
+    status, lines, err = run_doctor(PYTHONPATH=str(tmp_path))
+    assert status == 1 and "Traceback" not in err
+    failures = [line for line in lines if line.startswith(FAIL)]
+    assert len(failures) == 1 and failures[0].split()[1] == package
+    assert "libfoo.so is missing" in failures[0] and "requirements.txt" in failures[0]
+    assert lines[-1].startswith("1 to mend")
+
+
+@pytest.mark.parametrize("package", ["click", "numpy"])
+def test_a_package_without_which_nothing_starts(tmp_path: Path, package: str):
+    (tmp_path / f"{package}.py").write_text(f'raise ModuleNotFoundError("No module named {package!r}")\n')
+    status, lines, err = run_doctor(PYTHONPATH=str(tmp_path))
+    assert (status, lines) == (1, []) and err.count("\n") == 1
+    assert err.startswith(f"main.py: No module named '{package}'") and "pip install -r" in err
+
+
+@pytest.mark.slow
+def test_a_model_that_is_not_there_and_a_cache_that_cannot_be_written(tmp_path: Path):
+    (tmp_path / "file").touch()
+    status, lines, err = run_doctor("--model", "nothing.bin", XDG_CACHE_HOME=str(tmp_path / "file"))
+    assert status == 1 and "Traceback" not in err
+    (failure,) = (line for line in lines if line.startswith(FAIL))
+    assert "nothing.bin" in failure and "--model" in failure and "git checkout" in failure
+    (warning,) = (line for line in lines if line.startswith(WARN) and "kernel cache" in line)
+    assert "cannot be written" in warning and "XDG_CACHE_HOME" in warning
+
+
+@pytest.mark.parametrize("content, reason", [(b"", "damaged"), (b"PK\x03\x04 cut off", "damaged")])
+def test_a_damaged_model(tmp_path: Path, content: bytes, reason: str):
+    path = tmp_path / "broken.bin"
+    path.write_bytes(content)
+    finding = only(doctor.check_model(make_patient(model=str(path), size=None)))
+    assert finding.level == FAIL and str(path) in finding.text and reason in finding.text
+
+
+def test_a_model_of_another_size():
+    finding = only(doctor.check_model(make_patient(model=BUNDLED, size=13)))
+    assert finding.level == FAIL and "--size 9" in finding.text
+
+
+def test_the_bundled_model_and_random_weights():
+    model, sizes = doctor.check_model(make_patient(model=BUNDLED, size=None))
+    assert model.level == sizes.level == OK and "9x9" in sizes.text
+    model, sizes = doctor.check_model(make_patient())
+    assert (model.level, sizes.level) == (WARN, OK) and "random" in model.text
+
+
+@pytest.mark.parametrize("gpu, use_gpu, level, word", [
+    (None, False, OK, "CPU"), (None, True, FAIL, "no CUDA device"), ("Tesla", True, OK, "Tesla"),
+    ("Tesla", False, OK, "--use-gpu true"),
+])
+def test_devices(monkeypatch: pytest.MonkeyPatch, gpu: str | None, use_gpu: bool, level: str, word: str):
+    import nn.utility
+    monkeypatch.setattr(nn.utility, "describe_machine", lambda: nn.utility.Machine(2, gpu))
+    finding = only(doctor.check_device(make_patient(use_gpu=use_gpu)))
+    assert finding.level == level and word in finding.text
+
+
+@pytest.mark.parametrize("free, level, word", [
+    (100, FAIL, "close other programs"), (1500, WARN, "--visits"), (100_000, OK, "100,000"), (None, WARN, "not tell"),
+])
+def test_memory(monkeypatch: pytest.MonkeyPatch, free: int | None, level: str, word: str):
+    monkeypatch.setattr(doctor, "available_memory", lambda: free)
+    finding = only(doctor.check_memory(make_patient()))
+    assert finding.level == level and word in finding.text
+
+
+def test_memory_is_read_here():
+    free = doctor.available_memory()
+    assert free is None or 10 < free < 10**8
+
+
+def test_a_busy_machine(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(doctor, "get_load", lambda: 1000.0)
+    assert only(doctor.check_load(make_patient())).level == WARN
+    monkeypatch.setattr(doctor, "get_load", lambda: None)
+    assert only(doctor.check_load(make_patient())).level == OK
+
+
+def test_kernel_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    import numba
+    monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"), raising=False)
+    assert "empty" in only(doctor.check_cache(make_patient())).text
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "kernel.nbc").touch()
+    finding = only(doctor.check_cache(make_patient()))
+    assert finding.level == OK and "1 compiled" in finding.text
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    finding = only(doctor.check_cache(make_patient()))
+    assert finding.level == FAIL and "unset NUMBA_CACHE_DIR" in finding.text
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    finding = only(doctor.check_cache(make_patient()))
+    assert finding.level == WARN and "unset NUMBA_DISABLE_JIT" in finding.text
+
+
+def test_an_old_package(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(doctor.importlib.metadata, "version", lambda name: "0.59.1" if name == "numba" else "99.0")
+    levels = {finding.name: finding.level for finding in doctor.check_packages(make_patient())}
+    assert levels["numba"] == FAIL and {level for name, level in levels.items() if name != "numba"} == {OK}
+
+
+def test_versions_are_compared_as_numbers():
+    assert doctor.is_older("2.3.9+cpu", "2.4") and not doctor.is_older("2.13.0", "2.4")
+    assert not doctor.is_older("2.4", "2.4") and not doctor.is_older("8.2.0rc1", "8.2")
+
+
+def test_how_to_install_depends_on_where_python_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(sys, "prefix", sys.base_prefix)
+    assert "-m venv" in doctor.how_to_install(tmp_path)
+    monkeypatch.setattr(sys, "prefix", "/elsewhere")
+    assert "-m venv" not in doctor.how_to_install(tmp_path) and "pip install" in doctor.how_to_install(tmp_path)
+    python = tmp_path / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    python.parent.mkdir(parents=True)
+    python.touch()
+    assert doctor.how_to_install(tmp_path).startswith(f"start with {python}")
+
+
+REPLIES = "\n\n".join(("=1 2", f"=2 {PROGRAM_NAME}", "=3", "=4", "=5", "=6", "?7 illegal move", "=8 C3", "=9 B+3.0",
+                       "?10 unknown command", "=11", ""))
+
+
+def run_as(stdout: str, returncode: int = 0, stderr: str = "") -> Callable:
+    """Return a stand-in for the program."""
+    return lambda *_: subprocess.CompletedProcess([], returncode, stdout, stderr)
+
+
+@pytest.mark.parametrize("stdout, returncode, named", [
+    (REPLIES, 0, ""), (REPLIES.replace("=8 C3", "=8 c3"), 0, "8 genmove white"), ("", 2, "1 protocol_version"),
+    (REPLIES.replace("\n\n?7", "\n?7"), 0, "6 play black B2"), (REPLIES[:-1], 0, "11 quit"),
+    (REPLIES + "more\n\n", 0, "last reply"), (REPLIES, 3, "last reply"),
+])
+def test_a_session_that_goes_wrong(monkeypatch: pytest.MonkeyPatch, stdout: str, returncode: int, named: str):
+    monkeypatch.setattr(self_check, "run_program", run_as(stdout, returncode, "a\nlast words"))
+    finding = only(self_check.check_gtp(make_patient()))
+    assert finding.level == (FAIL if named else OK) and named in finding.text
+    assert not named or "last words" in finding.text
+
+
+@pytest.mark.parametrize("stdout", ["", "{}", "[1]", '{"error":"x","id":"doctor"}'])
+def test_an_analysis_that_goes_wrong(monkeypatch: pytest.MonkeyPatch, stdout: str):
+    monkeypatch.setattr(self_check, "run_program", run_as(stdout))
+    assert only(self_check.check_json(make_patient())).level == FAIL
+
+
+def test_a_program_that_hangs(monkeypatch: pytest.MonkeyPatch):
+    def hang(*_):
+        raise subprocess.TimeoutExpired("main.py", 1)
+
+    monkeypatch.setattr(self_check, "run_program", hang)
+    for check in (self_check.check_gtp, self_check.check_json):
+        assert only(check(make_patient())).level == FAIL
+
+
+def test_the_exit_status(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
+    finding = Finding(OK, "one", "a\nb")
+    monkeypatch.setattr(doctor, "examine", lambda _: iter([finding, replace(finding, level=WARN)]))
+    assert doctor.run_doctor(EngineOptions(), ROOT / "main.py") == 0
+    assert capsys.readouterr().out == "ok    one            a b\nwarn  one            a b\n"
+    monkeypatch.setattr(doctor, "examine", lambda _: iter([replace(finding, level=FAIL)]))
+    assert doctor.run_doctor(EngineOptions(), ROOT / "main.py") == 1
