@@ -4,6 +4,7 @@ The tree knows the network only as `evaluator`, a callable that takes planes, fl
 policy logits, float32 [N, A], and value probabilities (loss, draw, win), float32 [N, 3].
 """
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -40,6 +41,15 @@ from nn.feature import Evaluator
 
 NO_SCHEDULE = np.zeros(1, dtype=np.int32)
 
+# How much of the longest batch is remembered after another one: a stall of the machine is forgotten within some dozens.
+LONGEST_BATCH_DECAY = 0.95
+# The speed of a search is the mean over about so many batches, and it is not known before so many.
+SPEED_BATCHES = 8
+# A batch cannot be measured any shorter, seconds.
+SHORTEST_BATCH = 1e-6
+# The tree, and a spare one to which what is kept from move to move is copied.
+TREES = 2
+
 
 @dataclass
 class Progress:
@@ -48,7 +58,9 @@ class Progress:
     limit: SearchLimit
     begin: float = field(default_factory=lambda: time.perf_counter())
     visits: int = 0  # made by this search
-    longest_batch: float = 0.0
+    batches: int = 0
+    longest_batch: float = 0.0  # seconds; fades
+    speed: float = 0.0  # visits a second inside the batches
 
     @property
     def seconds(self) -> float:
@@ -59,6 +71,24 @@ class Progress:
     def out_of_time(self) -> bool:
         """Whether another batch might end after the time limit."""
         return self.seconds + self.longest_batch >= self.limit.seconds
+
+    def add_batch(self, visits: int, seconds: float) -> None:
+        """Count a batch.
+
+        The speed is a mean of speeds, not visits by time: a batch that is held up takes little from it, however long.
+        """
+        self.visits += visits
+        self.batches += 1
+        self.longest_batch = max(seconds, LONGEST_BATCH_DECAY * self.longest_batch)
+        speed = visits / max(seconds, SHORTEST_BATCH)
+        self.speed += (speed - self.speed) / min(self.batches, SPEED_BATCHES)
+
+    @property
+    def visits_in_time(self) -> float:
+        """Visits that the time left may bring at most; unlimited while the speed is not known."""
+        if self.batches < SPEED_BATCHES:
+            return math.inf
+        return self.speed * (self.limit.seconds - self.seconds)
 
 
 class MCTSTree:
@@ -86,9 +116,9 @@ class MCTSTree:
     # --- the tree -----------------------------------------------------------------------------------------------
 
     def _capacity(self, nodes: int) -> tuple[int, int]:
-        """Return the room for nodes and edges, cut down to the memory allowed."""
+        """Return the room for nodes and edges, cut down to what memory allows each of the TREES."""
         actions = len(self.geometry.policy_pos)
-        allowed = self.params.max_memory_mb * 2**20 // (NODE_BYTES + actions * EDGE_BYTES)
+        allowed = self.params.max_memory_mb * 2**20 // TREES // (NODE_BYTES + actions * EDGE_BYTES)
         nodes = max(min(nodes, allowed), 2 * (self.params.batch_size + 1))
         return nodes, nodes * actions
 
@@ -102,7 +132,8 @@ class MCTSTree:
         larger = self._capacity(2 * nodes)
         if larger[0] <= nodes:
             return False
-        self._tree, self._spare = grow_tree(self._tree, *larger), None
+        self._spare = None  # it would be too small; given back before the larger tree is made
+        self._tree = grow_tree(self._tree, *larger)
         return True
 
     def clear(self) -> None:
@@ -188,8 +219,7 @@ class MCTSTree:
             logits, values = self.evaluator(self._batch.planes[:waiting])
             absorb(self._tree, self._batch, waiting, logits, values, self.geometry.policy_index,
                    float(self.params.policy_temperature))
-        progress.visits += waiting + finished
-        progress.longest_batch = max(progress.longest_batch, time.perf_counter() - begin)
+        progress.add_batch(waiting + finished, time.perf_counter() - begin)
 
     def _may_go_on(self, progress: Progress, should_stop: Callable[[], bool] | None) -> bool:
         """Return whether time, the caller and the memory allow another batch; note when it is the memory."""
@@ -201,10 +231,7 @@ class MCTSTree:
     def _is_settled(self, progress: Progress, total_limit: int) -> bool:
         """Return whether the remaining visits cannot change the most visited move."""
         visits = np.sort(self.root.children_visits)
-        remaining = float(total_limit - self.root.node_visits)
-        if np.isfinite(progress.limit.seconds) and progress.visits > 0:  # no speed is known before the first batch
-            speed = progress.visits / progress.seconds
-            remaining = min(remaining, speed * (progress.limit.seconds - progress.seconds))
+        remaining = min(float(total_limit - self.root.node_visits), progress.visits_in_time)
         return len(visits) < 2 or visits[-1] - visits[-2] > remaining
 
     def search(self, board: GoBoard, color: Stone, limit: SearchLimit,

@@ -12,6 +12,7 @@ from board.stone import Stone
 from mcts.constant import MAX_DEPTH
 from mcts.params import SearchLimit, Selection
 from mcts.tree import MCTSTree, Progress
+from mcts.tree_state import copy_subtree
 from tests.mcts.evaluators import Answer, ConstantEvaluator, HashEvaluator
 from tests.mcts.trees import Game, check_result, check_tree, small_params, snapshot
 
@@ -93,8 +94,15 @@ def test_a_slow_batch_is_remembered(clock: Clock) -> None:
     waits = iter([0.1, 0.1, 0.6, *[0.1] * 100])
     tree = MCTSTree(ConstantEvaluator(9, before=lambda: clock.wait(next(waits))), 9, small_params())
     result = tree.search(GoBoard(9), Stone.BLACK, SearchLimit(10**5, seconds=1.55, strict=True))
-    # After 0.8 s a batch may take 0.6 s, so none begins after 0.95 s.
-    assert result.seconds == pytest.approx(1.0) and result.visits == 4
+    # After 0.8 s a batch may take 0.6 s, after 0.9 s 0.57 s and after 1 s 0.54 s: one more, and none after 1.1 s.
+    assert result.seconds == pytest.approx(1.1) and result.visits == 5
+
+
+def test_a_stall_is_forgotten(clock: Clock) -> None:
+    waits = iter([0.1, 0.1, 2.0])
+    tree = MCTSTree(ConstantEvaluator(9, before=lambda: clock.wait(next(waits, 0.01))), 9, small_params())
+    result = tree.search(GoBoard(9), Stone.BLACK, SearchLimit(10**5, seconds=10.0, strict=True))
+    assert result.seconds > 9.5, "not a batch of 2 s before the end"
 
 
 def test_the_search_is_settled_when_time_cannot_change_the_move(clock: Clock) -> None:
@@ -118,6 +126,29 @@ def test_a_kept_tree_does_not_settle_a_timed_search_before_it_begins(
     monkeypatch.setattr(clock, "perf_counter", tick)
     result = tree.search(board, Stone.BLACK, SearchLimit(10**6, seconds=1.0))
     assert 35 <= result.visits <= 60, "with 20 visits kept, 40 of the 100 there is time for settle it"
+
+
+@pytest.mark.parametrize("slow_batches", [0, 1, 3])
+def test_a_slow_start_does_not_settle_a_timed_search(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, slow_batches: int
+) -> None:
+    # The machine stalls while the kept tree is copied (no batch yet), or in the first batches.
+    board = GoBoard(5)
+    waits: list[float] = []
+    line = {board.POS(3, 3): 60.0, board.POS(2, 2): 30.0}
+    tree = MCTSTree(ConstantEvaluator(5, line, before=lambda: clock.wait(waits.pop() if waits else 0.001)), 5,
+                    small_params())
+    tree.search(board, Stone.BLACK, SearchLimit(60, strict=True))
+    waits += [0.3] * slow_batches
+
+    def copy_slowly(*arguments: object) -> None:
+        clock.wait(0.5)
+        copy_subtree(*arguments)
+
+    monkeypatch.setattr("mcts.tree.copy_subtree", copy_slowly)
+    board.put_stone(tree.result().pos, Stone.BLACK)
+    result = tree.search(board, Stone.WHITE, SearchLimit(10**6, seconds=3.0))
+    assert result.visits > 600, "of some thousand that there is time for; with 50 kept, half of them settle it"
 
 
 def test_no_time_at_all_still_gives_a_move() -> None:
@@ -222,6 +253,15 @@ def test_a_full_tree_ends_the_search(batch_size: int, name: str) -> None:
     assert following.total_visits >= 50 and not following.tree_is_full
     check_tree(tree)
     check_result(following, tree, game.board, game.stone)
+
+
+def test_the_memory_allowed_holds_both_trees() -> None:
+    game = Game(9)
+    tree = MCTSTree(HashEvaluator(9), 9, small_params(16, tree_size=2, max_memory_mb=1))
+    for _ in range(3):
+        game.play(game.point(tree.search(game.board, game.stone, SearchLimit(5000, strict=True)).pos))
+    assert tree._spare is not None
+    assert sum(array.nbytes for array in (*tree._tree, *tree._spare)) <= 2**20
 
 
 @pytest.mark.parametrize("batch_size", [1, 3])
