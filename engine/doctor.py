@@ -131,34 +131,24 @@ def check_load(_: Patient) -> Iterator[Finding]:
 
 def check_cache(_: Patient) -> Iterator[Finding]:
     """Tell where compiled code is kept, and whether there is any."""
-    import numba
-
-    from common.kernel import ROOT
+    from common.kernel_cache import cache_folder
 
     if os.environ.get(DISABLE_JIT, "0") not in ("", "0"):
         yield Finding(WARN, "kernel cache", f"{DISABLE_JIT} is set, so nothing is compiled and all is a hundred times "
                                             f"slower; type: unset {DISABLE_JIT}")
         return
-    folder = Path(str(getattr(numba.config, "CACHE_DIR", "") or ROOT))
-    count = sum(1 for _ in folder.rglob("*.nbc"))
-    own = "NUMBA_CACHE_DIR" in os.environ
-    if own and not _is_writable(folder):
-        yield Finding(FAIL, "kernel cache", f"{folder} cannot be written; type: unset NUMBA_CACHE_DIR")
-    elif not own and (folder == ROOT or folder.is_relative_to(tempfile.gettempdir())):
+    own, folder = os.environ.get("NUMBA_CACHE_DIR"), cache_folder()
+    if own and folder is None:
+        yield Finding(FAIL, "kernel cache", f"{own} cannot be written; type: unset NUMBA_CACHE_DIR")
+    elif folder is None or (not own and folder.is_relative_to(tempfile.gettempdir())):
         base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hiyoko"
         yield Finding(WARN, "kernel cache", f"{base} cannot be written, so that each start compiles for half a "
                                             f"minute; type: sudo chown -R $USER {base.parent}, or set XDG_CACHE_HOME "
                                             "to a folder that can")
     else:
+        count = sum(1 for _ in folder.rglob("*.nbc"))
         state = f"{count} compiled kernels" if count else "empty, the first start compiles for half a minute"
         yield Finding(OK, "kernel cache", f"{folder}: {state}")
-
-
-def _is_writable(folder: Path) -> bool:
-    """Tell whether files can be made in a folder, which need not exist yet."""
-    while not folder.exists():
-        folder = folder.parent
-    return os.access(folder, os.W_OK)
 
 
 def check_device(patient: Patient) -> Iterator[Finding]:

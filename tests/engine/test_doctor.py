@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from common import kernel_cache
 from engine import doctor, self_check
 from engine.finding import FAIL, OK, WARN, Finding, Patient
 from engine.options import EngineOptions
@@ -140,12 +141,10 @@ def test_a_busy_machine(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_kernel_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    import numba
+    monkeypatch.setattr(kernel_cache, "cache_folder", kernel_cache.cache_folder.__wrapped__)
     monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"), raising=False)
     assert "empty" in only(doctor.check_cache(make_patient())).text
-    (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / "kernel.nbc").touch()
     finding = only(doctor.check_cache(make_patient()))
     assert finding.level == OK and "1 compiled" in finding.text

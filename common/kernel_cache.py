@@ -1,0 +1,200 @@
+"""Where compiled code is kept between runs: one folder for each file of kernels, named by what can change its code.
+
+numba checks only the file a kernel stands in: after an edit in a callee's file a stale caller would be loaded. Here
+the key of a kernel's file is a hash of that file and of everything it imports from this program, directly or not.
+The path is no part of it: another checkout, an installed copy or the folder of a Ray worker finds the same code.
+"""
+
+import contextlib
+import hashlib
+import os
+import pickle
+import re
+import shutil
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import caching
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# The program's own packages: an installed copy lies beside numpy, which is no part of the key.
+PACKAGES = frozenset(("board", "common", "engine", "gtp", "learning_param", "mcts", "nn", "program", "selfplay", "sgf",
+                      "tools"))
+
+# Settings of numba that change what is compiled.
+SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
+
+# An import as ruff lets it be written. Parsing would cost each start a tenth of a second; a test compares the two.
+IMPORT = re.compile(r"^[ \t]*(?:from +([\w.]+) +import +(\([^)]*\)|.+)|import +(.+))", re.MULTILINE)
+NAME = re.compile(r"[\w.]+")
+
+# Days after which unused compiled code is deleted.
+KEEP_DAYS = 30
+
+
+@cache
+def imported_files(path: Path, root: Path) -> frozenset[Path]:
+    """Return the files of the program that a file imports itself, anywhere in it; their packages' files, too."""
+    text, names = path.read_text(encoding="utf-8"), set[str]()
+    for module, imported, modules in IMPORT.findall(text):
+        names.update((module, *(f"{module}.{name}" for name in NAME.findall(imported)), *NAME.findall(modules)))
+    found = set()
+    for name in names:
+        parts = name.split(".")
+        if parts[0] in PACKAGES:
+            for end in range(1, len(parts) + 1):
+                place = root.joinpath(*parts[:end])
+                found.update(file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file())
+    return frozenset(found)
+
+
+def source_files(path: Path, root: Path = ROOT) -> list[Path]:
+    """Return a file and all files of the program below `root` that it imports, directly or not, in order."""
+    found, waiting = {path}, [path]
+    while waiting:
+        new = imported_files(waiting.pop(), root) - found
+        found |= new
+        waiting.extend(new)
+    return sorted(found)
+
+
+@cache
+def source_key(path: Path, root: Path = ROOT) -> str:
+    """Return a hash of all that can change the code compiled from a file, wherever the program lies."""
+    versions = [numba.__version__, sys.version, *(f"{name}={getattr(numba.config, name, None)}" for name in SETTINGS)]
+    digest = hashlib.sha256("\n".join(versions).encode())
+    for file in source_files(path, root):
+        name = file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name
+        content = file.read_bytes()
+        digest.update(f"\n{name} {len(content)}\n".encode() + content)
+    return digest.hexdigest()[:20]
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Return a writable folder for all compiled code: the one asked for, the user's, a temporary one; None without."""
+    own = os.environ.get("NUMBA_CACHE_DIR")
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    for folder in ([Path(own)] if own else [base / "hiyoko", Path(tempfile.gettempdir()) / f"hiyoko-{os.getpid()}"]):
+        with contextlib.suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            if os.access(folder, os.W_OK):
+                return folder
+    return None
+
+
+def remove_old_folders(base: Path) -> None:
+    """Delete compiled code that no run has asked for in KEEP_DAYS: every edit of a kernel leaves a folder behind."""
+    for folder in base.glob("kernels-*"):
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > KEEP_DAYS * 86400:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+@cache
+def kernel_folder(path: Path) -> Path:
+    """Return the folder for the code compiled from a file; made and marked as used."""
+    base = cache_folder()
+    if base is None:
+        raise OSError("no folder for compiled code can be written")
+    folder = base / f"kernels-{path.stem}-{source_key(path)}"
+    if not folder.exists():
+        remove_old_folders(base)
+    folder.mkdir(exist_ok=True)
+    os.utime(folder)
+    return folder
+
+
+class ContentLocator(caching._CacheLocator):
+    """Tells numba the folder of a kernel; the folder's name is the whole check of freshness."""
+
+    def __init__(self, function: Any, path: str) -> None:
+        """Find the folder; `_py_file` is what numba's warnings name."""
+        self._py_file, self._line = path, function.__code__.co_firstlineno
+        self._folder = kernel_folder(Path(path).resolve())
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        """Return what is the same for all that lies in the folder."""
+        return self._folder.name
+
+    def get_disambiguator(self) -> str:
+        """Return what tells functions of one name apart."""
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> "ContentLocator":
+        """Make one, as numba asks for it."""
+        return cls(py_func, py_file)
+
+
+class FilePerSignature:
+    """Stores code under the hash of its signature and processor.
+
+    numba's own index numbers the files: of two processes that write at once, one loads the other's code for
+    arguments of other types. Here they write the same bytes under the same name, each in one step.
+    """
+
+    def __init__(self, folder: str, name: str) -> None:
+        """Keep files named `name` in a folder."""
+        self._folder, self._name = Path(folder), name
+
+    def _path(self, key: Any) -> Path:
+        """Return the file of a key of numba: signature, processor, hashes of the function."""
+        text = "\n".join(map(str, key))
+        return self._folder / f"{self._name}.{hashlib.sha256(text.encode()).hexdigest()[:20]}.nbc"
+
+    def _stored(self) -> Iterator[Path]:
+        """Yield all files of this function."""
+        return self._folder.glob(f"{self._name}.*.nbc")
+
+    def flush(self) -> None:
+        """Forget everything."""
+        for path in self._stored():
+            path.unlink(missing_ok=True)
+
+    def load(self, key: Any) -> Any:
+        """Return what was saved, or None; a damaged file is compiled anew."""
+        try:
+            stored, data = pickle.loads(self._path(key).read_bytes())
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError):
+            return None
+        return data if stored == key else None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write a file in one step; a full disk only costs the next start its time."""
+        path = self._path(key)
+        temporary = path.with_suffix(f".{uuid.uuid4().hex}.tmp")
+        try:
+            temporary.write_bytes(caching.dumps((key, data)))
+            os.replace(temporary, path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+
+
+class KernelCacheImpl(caching.CompileResultCacheImpl):
+    """numba's reading and writing of compiled code, in our folders."""
+
+    _locator_classes = [ContentLocator]
+
+
+class KernelCache(caching.FunctionCache):
+    """The cache of one kernel."""
+
+    _impl_class = KernelCacheImpl
+
+    def __init__(self, function: Any) -> None:
+        """Put it into the folder of its file."""
+        super().__init__(function)
+        self._cache_file = FilePerSignature(self._cache_path, self._impl.filename_base)

@@ -1,0 +1,154 @@
+"""Compiled code is found again by what it was compiled from, and by nothing else."""
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+from common.kernel_cache import PACKAGES, ROOT, FilePerSignature, imported_files, source_files, source_key
+
+PROGRAM = [path for name in sorted(PACKAGES) for path in ((ROOT / name).rglob("*.py") if (ROOT / name).is_dir()
+                                                          else [ROOT / f"{name}.py"])]
+KERNEL_FILES = [path for path in PROGRAM if "\n@kernel\n" in path.read_text()]
+
+
+def name_of(path: Path) -> str:
+    """Return the name of a file as one writes it."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def parsed_imports(path: Path) -> set[Path]:
+    """Return the files of the program that a file imports, as Python's own parser reads it."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{name_of(path)}:{node.lineno}: relative import"
+            names.update((str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)))
+    wanted = {".".join(name.split(".")[:end]) for name in names for end in range(1, name.count(".") + 2)}
+    return {file for file in PROGRAM if name_of(file).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            in wanted}
+
+
+def unseen(function: Any, seen: list[Path]) -> Iterator[str]:
+    """Yield what a function of Python uses of the program's own files that are not among those seen."""
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        module = getattr(value, "__module__", None) or getattr(value, "__name__", "")
+        file = Path(getattr(sys.modules.get(str(module)), "__file__", None) or "/")
+        if file in PROGRAM and file not in seen:
+            yield f"{function.__module__}.{function.__name__} uses {name} of {name_of(file)}"
+
+
+def test_imports_are_read_as_python_reads_them():
+    for path in PROGRAM:
+        assert imported_files(path, ROOT) == parsed_imports(path), name_of(path)
+
+
+def test_every_kernel_stands_where_the_key_looks():
+    elsewhere = [name_of(path) for path in ROOT.rglob("*.py") if path not in PROGRAM
+                 and not {"tests", ".venv", "venv", "build"} & set(path.relative_to(ROOT).parts)
+                 and "\n@kernel\n" in path.read_text()]
+    assert not elsewhere, "common.kernel_cache.PACKAGES lacks the folders of these kernels"
+    assert len(KERNEL_FILES) > 15
+
+
+@pytest.mark.parametrize("path", KERNEL_FILES, ids=name_of)
+def test_the_key_sees_all_that_a_kernel_uses(path: Path):
+    module = importlib.import_module(name_of(path).removesuffix(".py").replace("/", "."))
+    kernels = [value for value in vars(module).values() if isinstance(value, Dispatcher)]
+    functions = [getattr(value, "py_func", value) for value in vars(module).values() if callable(value)]
+    own = [function for function in functions if getattr(function, "__module__", "") == module.__name__
+           and hasattr(function, "__code__")]
+    assert kernels and own
+    assert not [text for function in own for text in unseen(function, source_files(path))]
+
+
+def make_program(root: Path) -> None:
+    """Write a small program: a kernel that calls another one, which freezes a constant of a third file."""
+    files = {
+        "common/__init__.py": "",
+        "board/__init__.py": "",
+        "board/constant.py": "STEP = 10\n",
+        "board/inner.py": "from board.constant import STEP\nfrom common.kernel import kernel\n\n\n"
+                          "@kernel\ndef step(x):\n    return x + STEP\n",
+        "board/outer.py": "from board.inner import (\n    step,\n)\nfrom common.kernel import kernel\n\n\n"
+                          "@kernel\ndef walk(x):\n    return step(step(x))\n",
+        "board/other.py": "import board.outer\n",
+        "run.py": "from board.outer import walk\nprint(walk(1000), sum(walk.stats.cache_hits.values()))\n",
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    for name in ("kernel.py", "kernel_cache.py"):
+        shutil.copy(ROOT / "common" / name, root / "common")
+
+
+def run_program(root: Path, cache: Path) -> str:
+    """Run the small program in a process of its own; return the kernel's answer and how often the cache had it."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
+    result = subprocess.run([sys.executable, "run.py"], cwd=root, capture_output=True, text=True, timeout=300,
+                            env={**environment, "XDG_CACHE_HOME": str(cache)})
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+def test_the_key_of_an_edited_program(tmp_path: Path):
+    make_program(tmp_path)
+    outer = tmp_path / "board" / "outer.py"
+
+    def key() -> str:
+        imported_files.cache_clear()
+        source_key.cache_clear()
+        return source_key(outer, tmp_path)
+
+    before = key()
+    for name, counts in [("board/other.py", False), ("run.py", False), ("board/constant.py", True),
+                         ("board/inner.py", True), ("board/__init__.py", True), ("common/kernel.py", True)]:
+        text = (tmp_path / name).read_text()
+        (tmp_path / name).write_text(text + "# edited\n")
+        assert (key() != before) is counts, name
+        (tmp_path / name).write_text(text)
+    assert key() == before
+
+
+def test_another_copy_finds_the_code_and_an_edited_one_does_not(tmp_path: Path):
+    make_program(tmp_path / "first")
+    assert run_program(tmp_path / "first", tmp_path / "cache") == "1020 0"
+    shutil.copytree(tmp_path / "first", tmp_path / "second")
+    assert run_program(tmp_path / "second", tmp_path / "cache") == "1020 1"
+    (tmp_path / "second" / "board" / "constant.py").write_text("STEP = 1\n")
+    assert run_program(tmp_path / "second", tmp_path / "cache") == "1002 0"
+
+
+def test_two_writers_do_not_mix_their_code(tmp_path: Path):
+    one, two = FilePerSignature(str(tmp_path), "walk"), FilePerSignature(str(tmp_path), "walk")
+    one.save(("int64", "cpu"), "code for integers")
+    two.save(("float64", "cpu"), "code for floats")
+    assert one.load(("float64", "cpu")) == "code for floats" and two.load(("int64", "cpu")) == "code for integers"
+    assert one.load(("int64", "other cpu")) is None
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".nbc", ".nbc"]
+    one.flush()
+    assert two.load(("int64", "cpu")) is None
+
+
+def test_damaged_or_unwritable_files_are_compiled_anew(tmp_path: Path):
+    store = FilePerSignature(str(tmp_path), "walk")
+    store.save(("int64",), "code")
+    [path] = tmp_path.iterdir()
+    for content in (b"", path.read_bytes()[:-3], b"garbage"):
+        path.write_bytes(content)
+        assert store.load(("int64",)) is None
+    shutil.rmtree(tmp_path)
+    store.save(("int64",), "code")
+    assert store.load(("int64",)) is None
