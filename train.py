@@ -8,6 +8,7 @@ import importlib.util
 import os
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -156,11 +157,9 @@ def main(**options: Any) -> None:
         fail("--tensorboard needs a package that is not installed: pip install tensorboard", 2)
     try:
         with Ranks(options["use_gpu"]) as ranks:
-            if kifu_dir is not None and ranks.is_first:
-                make_data(rl, Path(kifu_dir), options["board_size"], options["window_size"], workers,
-                          options["data_dir"])
-            ranks.wait()
-            stopped = train(TrainConfig(**options), REINFORCEMENT if rl else SUPERVISED, ranks)
+            read_games = kifu_dir and partial(make_data, rl, Path(kifu_dir), options["board_size"],
+                                              options["window_size"], workers, options["data_dir"])
+            stopped = train(TrainConfig(**options), REINFORCEMENT if rl else SUPERVISED, ranks, read_games)
     except (DataError, TrainError) as error:
         fail(str(error), 2)
     except OSError as error:

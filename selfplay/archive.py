@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from common.atomic_file import write_atomically
+from common.lock_file import take_lock
 from mcts.constant import C_SCALE
 from sgf.archive import list_archive, list_games
 
@@ -47,18 +48,9 @@ def lock_archive(archive: Path) -> IO[str]:
 
     Creates the archive. Raises ArchiveError when another run holds it.
     """
-    archive.mkdir(parents=True, exist_ok=True)
-    file = (archive / LOCK_FILE).open("w")
-    try:
-        import fcntl
-    except ImportError:  # Windows: two runs in one archive are the user's to avoid
-        return file
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        text = f"another self-play is running in {archive}: wait for it, or use another --save-dir"
-        raise ArchiveError(text) from None
+    file = take_lock(archive / LOCK_FILE)
+    if file is None:
+        raise ArchiveError(f"another self-play is running in {archive}: wait for it, or use another --save-dir")
     return file
 
 

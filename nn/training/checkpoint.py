@@ -2,23 +2,28 @@
 
 import pickle
 from collections.abc import Callable
+from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from nn.training.run_config import Progress, TrainError
+from nn.training.run_config import Progress, TrainConfig, TrainError
+from nn.training.run_files import RunFiles
 
 SHAPE = ("board_size", "filters", "blocks")
 # What an interrupted pass over the games must share to go on at the very batch.
 PASS = ("seed", "batch_size", "test_share", "data")
 
 
+class DamagedCheckpoint(TrainError):
+    """A checkpoint that cannot be read."""
+
+
 class Going(Enum):
     """How a run goes on from a checkpoint."""
 
-    ANEW = "from first weights"
     EXACTLY = "at the batch where it stopped"
     FURTHER = "with its weights and optimizer, over the data from the start"
     NOWHERE = "everything is done already"
@@ -27,17 +32,29 @@ class Going(Enum):
 Plan = Callable[[Path, Progress, dict[str, Any], Progress, dict[str, Any]], Going]
 
 
-def read_checkpoint(path: Path, device: torch.device) -> dict[str, Any]:
-    """Return a checkpoint with its progress as Progress; raises TrainError when it is damaged."""
+def read_checkpoint(files: RunFiles, device: torch.device) -> dict[str, Any]:
+    """Return a checkpoint with its progress as Progress; raises TrainError when it is damaged or another model's."""
     try:
-        state = torch.load(path, map_location=device, weights_only=True)
-        return {**state, "progress": Progress(**state["progress"]), "identity": dict(state["identity"])}
+        state = torch.load(files.checkpoint, map_location=device, weights_only=True)
+        state = {**state, "progress": Progress(**state["progress"]), "identity": dict(state["identity"])}
     except (OSError, RuntimeError, EOFError, KeyError, TypeError, ValueError, pickle.UnpicklingError):
-        raise TrainError(f"{path} is damaged: start anew with --restart true") from None
+        raise DamagedCheckpoint(f"{files.checkpoint} is damaged: start anew with --restart true") from None
+    if state.get("output", files.output.name) != files.output.name:
+        raise TrainError(f"{files.checkpoint} is of the run that makes {state['output']}: give another --output than "
+                         f"{files.output}")
+    return state
+
+
+def find_changes(old: dict[str, Any], own: dict[str, Any]) -> str:
+    """Return in which settings and data two runs differ, empty if they do not; a setting of None is left open."""
+    before = {**asdict(TrainConfig()), **old}
+    changed = [name for name, value in own.items() if value is not None and before.get(name) != value]
+    return "; ".join("other training data" if name == "data" else f"{name} {before.get(name)} -> {own[name]}"
+                     for name in changed)
 
 
 def plan_supervised(path: Path, saved: Progress, old: dict[str, Any], target: Progress, own: dict[str, Any]) -> Going:
-    """Return how a supervised run goes on: exactly, or not at all; raises TrainError for another run's checkpoint.
+    """Return how a supervised run goes on: exactly; raises TrainError for another run's checkpoint.
 
     Args:
         path: the checkpoint, for messages.
@@ -46,13 +63,34 @@ def plan_supervised(path: Path, saved: Progress, old: dict[str, Any], target: Pr
         target: where this run wants to get.
         own: its settings and data.
     """
-    if saved.finished:
-        return Going.ANEW
-    changes = [f"{name} {old.get(name)} -> {own[name]}" for name in own if old.get(name) != own[name]]
+    changes = find_changes(old, own)
+    if changes and saved.finished:
+        raise TrainError(f"{path} holds a finished run with other settings ({changes}): keep its model and train "
+                         "another one with --output, or replace it with --restart true")
     if changes:
-        raise TrainError(f"{path} holds an unfinished run with other settings ({'; '.join(changes)}): "
+        raise TrainError(f"{path} holds an unfinished run with other settings ({changes}): "
                          "repeat its settings to go on, or start anew with --restart true")
     return Going.EXACTLY
+
+
+def describe_finished(config: TrainConfig, files: RunFiles, state: dict[str, Any]) -> str:
+    """Return what to say where a supervised run has nothing left to do, empty if it has; looks at no data.
+
+    Raises TrainError where other settings are wanted than those of the finished run, or its model file is gone.
+    """
+    saved: Progress = state["progress"]
+    by_epochs = config.epochs is not None and saved.epoch >= config.epochs
+    by_minutes = config.minutes is not None and saved.seconds >= 60.0 * config.minutes
+    if not saved.finished or not (by_epochs or by_minutes):
+        return ""
+    plan_supervised(files.checkpoint, saved, state["identity"], saved, config.identity())
+    if not files.output.exists():
+        raise TrainError(f"{files.checkpoint} is of a finished run, but {files.output} is gone: begin anew with "
+                         "--restart true")
+    more = f"--epochs {2 * saved.epoch}" if by_epochs else f"--minutes {2 * (config.minutes or 0):g}"
+    return (f"This run is finished ({saved.epoch} epochs, {saved.step} steps, {saved.seconds / 60.0:.1f} minutes): "
+            f"{files.output} stays as it is. Go on with a larger budget, such as {more}; begin anew and replace the "
+            "model with --restart true; or train another one with --output FILE.")
 
 
 def plan_reinforcement(

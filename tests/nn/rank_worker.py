@@ -7,8 +7,9 @@ import torch
 
 from nn.data.dataset import load_samples
 from nn.precision import FullPrecision
-from nn.training.learn import SUPERVISED, TrainConfig, Trainer
+from nn.training.learn import SUPERVISED, TrainConfig
 from nn.training.ranks import Ranks
+from nn.training.trainer import Trainer
 
 SAMPLES = 11  # an odd number, so that the shares differ
 

@@ -14,10 +14,11 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-import nn.training.learn
+import nn.training.trainer
 from nn.data.data_file import DataError
 from nn.data.dataset import DataSet, load_samples, make_batch
-from nn.training.learn import SUPERVISED, TrainConfig, Trainer, TrainError, train
+from nn.training.learn import SUPERVISED, TrainConfig, TrainError, train
+from nn.training.trainer import Trainer
 from nn.utility import load_network
 from tests.nn.samples import make_arrays, write_data
 from train import main
@@ -102,7 +103,7 @@ def test_files_of_a_run(config: TrainConfig) -> None:
     train(config)
     names = {path.name for path in config.output.parent.iterdir()}
     assert {"sl-model.bin", "sl-state.ckpt", "sl-metrics.csv"} <= names <= {
-        "sl-model.bin", "sl-state.ckpt", "sl-metrics.csv", "sl-metrics.png"}
+        "sl-model.bin", "sl-state.ckpt", "sl-metrics.csv", "sl-metrics.png", ".sl.lock"}
     with open(config.output.with_name("sl-metrics.csv")) as file:
         rows = list(csv.DictReader(file))
     assert [int(row["epoch"]) for row in rows] == [1, 2, 3]
@@ -120,6 +121,8 @@ def test_other_settings_do_not_resume(config: TrainConfig, monkeypatch: pytest.M
     with pytest.raises(TrainError, match="filters 4 -> 6.*--restart true"):
         train(replace(config, filters=6))
     assert train(replace(config, filters=6, restart=True, epochs=1)) == ""
+    with pytest.raises(TrainError, match="a finished run.*filters 6 -> 4.*--output.*--restart true"):
+        train(replace(config, epochs=1))
     assert load_network(config.output).conv_layer.out_channels == 6
 
 
@@ -152,7 +155,7 @@ def test_a_damaged_checkpoint_is_said(config: TrainConfig) -> None:
 
 def test_the_budget_of_minutes_spans_all_parts(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    monkeypatch.setattr(nn.training.learn.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(nn.training.trainer.time, "monotonic", lambda: clock[0])
     original = Trainer._step
     rates = []
 
@@ -269,6 +272,7 @@ def test_a_full_disk_is_one_line(config: TrainConfig, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(os, "fsync", full)
     status, error = run_script("--size", "5", "--data-dir", str(config.data_dir), "--output", str(config.output),
-                               "--use-gpu", "false", "--epochs", "1", "--filters", "4", "--blocks", "1")
+                               "--use-gpu", "false", "--epochs", "1", "--filters", "4", "--blocks", "1",
+                               "--restart", "true")
     assert status == 1 and "No space left on device" in error and len(error.splitlines()) == 1
     assert config.output.read_bytes() == b"old model"

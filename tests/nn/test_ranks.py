@@ -59,7 +59,7 @@ def test_a_run_on_two_processes_writes_one_of_everything(root: Path, tmp_path: P
     assert state["progress"]["finished"] and state["progress"]["generation"] == 1
     assert len(read_table(tmp_path / "rl-metrics.csv")) == 1
     assert sorted(path.name for path in tmp_path.iterdir() if path.suffix != ".png") == [
-        "archive", "data", "rl-metrics.csv", "rl-model.bin", "rl-state.ckpt"]
+        ".rl.lock", "archive", "data", "rl-metrics.csv", "rl-model.bin", "rl-state.ckpt"]
 
 
 def test_fewer_gpus_than_processes_are_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,8 @@ from click.testing import CliRunner
 
 from nn.data.data_generator import generate_reinforcement_learning_data
 from nn.precision import FullPrecision, MixedPrecision
-from nn.training.learn import REINFORCEMENT, TrainConfig, Trainer, TrainError, train
+from nn.training.learn import REINFORCEMENT, TrainConfig, TrainError, train
+from nn.training.trainer import Trainer
 from nn.utility import load_network, save_network
 from tests.nn.selfplay_games import SIZE, write_games
 from tests.nn.test_learn import read_table, same, tensors
@@ -157,7 +158,7 @@ def test_a_checkpoint_moves_between_number_formats(
 ) -> None:
     # A GPU of the older kind scales its losses in float16, a CPU does not: either goes on from the other.
     formats = [MixedPrecision("cpu", torch.float16), FullPrecision(), MixedPrecision("cpu", torch.float16)]
-    monkeypatch.setattr("nn.training.learn.choose_precision", lambda device: formats.pop(0))
+    monkeypatch.setattr("nn.training.trainer.choose_precision", lambda device: formats.pop(0))
     train_until(config, 2, monkeypatch)
     assert "scale" in checkpoint(config)["precision"]
     train_until(config, 4, monkeypatch)

@@ -1,12 +1,12 @@
 """The directory of a match: what is played is never lost, and never played twice."""
 
-import fcntl
 import json
 import os
 import threading
 from typing import Any
 
 from common.atomic_file import write_atomically
+from common.lock_file import take_lock
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
 from tools.matchlib.record import GameRecord
@@ -62,12 +62,10 @@ class MatchStore:
             self.records[record.index] = record
 
     def _take_directory(self) -> None:
-        self._lock_file = (self.directory / LOCK_FILE).open("w")
-        try:
-            fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            self._lock_file.close()
-            raise MatchError(f"another match is running in {self.directory}") from error
+        lock = take_lock(self.directory / LOCK_FILE)
+        if lock is None:
+            raise MatchError(f"another match is running in {self.directory}")
+        self._lock_file = lock
 
     def _open_config(self, config: MatchConfig) -> tuple[str, str] | None:
         """Compare the options with those of the directory, or keep them there; return the names known there."""

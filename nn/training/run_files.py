@@ -1,0 +1,32 @@
+"""The files of a training run: all of them stand beside its model file and begin with its name."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from common.lock_file import take_lock
+from nn.training.run_config import TrainError
+
+# sl-model.bin has sl-state.ckpt and sl-metrics.csv beside it; rl-candidate.bin is what pipeline.sh has trained.
+KIND = re.compile(r"-(model|candidate)$")
+
+
+class RunFiles:
+    """Where a run keeps what it makes."""
+
+    def __init__(self, output: Path) -> None:
+        """Name the files beside the model file `output`."""
+        self.output = output
+        self.name = KIND.sub("", output.stem)
+        self.checkpoint = output.with_name(f"{self.name}-state.ckpt")
+        self.table = output.with_name(f"{self.name}-metrics.csv")
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Keep other runs away from these files; raises TrainError where one is at work, and OSError."""
+        lock = take_lock(self.output.with_name(f".{self.name}.lock"))
+        if lock is None:
+            raise TrainError(f"another train.py is at work on {self.output}: let it end, or give another --output")
+        with lock:
+            yield

@@ -1,0 +1,280 @@
+"""The training loop: one for every device, for supervised and for reinforcement learning."""
+
+import signal
+import time
+from dataclasses import asdict, replace
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from board.geometry import make_symmetry_index
+from common.interrupt import StopRequest
+from common.print_console import print_out
+from nn.data.dataset import Samples, make_batch
+from nn.network.dual_net import DualNet
+from nn.network.triple_net import TripleNet
+from nn.precision import choose_precision
+from nn.training.average import WeightAverage
+from nn.training.checkpoint import Going
+from nn.training.loss import calculate_ownership_loss, calculate_policy_loss, calculate_value_loss, make_value_target
+from nn.training.metrics import Scores, Sums, print_scores
+from nn.training.optimizer import load_momentum, make_optimizer
+from nn.training.ranks import Ranks
+from nn.training.recipe import Recipe, make_schedule
+from nn.training.run_config import Progress, TrainConfig, TrainError
+from nn.training.run_files import RunFiles
+from nn.training.run_table import RunTable
+from nn.training.start import make_first_network
+from nn.utility import save_atomically, save_network, to_channels_last
+
+ROW_STEPS = 1000  # steps between two rows of a supervised run
+CHECK_STEPS = 50  # steps between two looks at the running loss
+CHECKPOINT_SECONDS = 180.0
+
+
+class Trainer:
+    """One run: network, optimizer, data and where it stands."""
+
+    def __init__(self, config: TrainConfig, recipe: Recipe, ranks: Ranks | None = None) -> None:
+        """Make everything anew; raises DataError when there is no usable data."""
+        self.recipe = recipe
+        self.ranks = ranks or Ranks(config.use_gpu)
+        self.device = self.ranks.device
+        self.files = RunFiles(config.output)
+        self.data = recipe.open_data(config)
+        torch.manual_seed(config.seed)
+        network = make_first_network(config)
+        self.config = replace(config, filters=network.conv_layer.out_channels, blocks=len(network.blocks))
+        self.network = to_channels_last(network, self.device)
+        self.average = WeightAverage(self.network, config.ema) if config.ema > 0.0 else None
+        self.triple = TripleNet(self.network).to(self.device) if config.ownership_weight > 0.0 else None
+        learner = self.triple or self.network
+        self.optimizer = make_optimizer(learner, self.config)
+        self.precision = choose_precision(self.device)
+        self.schedule = make_schedule(config)
+        self.symmetry_table = torch.from_numpy(make_symmetry_index(config.board_size)).to(self.device)
+        self.sums = Sums(config.value_weight, self.device)
+        self.progress = Progress(generation=self.data.generation)
+        self.part = 0.0  # share of the run that is over
+        self.row_start = self.last_saved = self.started = time.monotonic()
+        self.trained = self.ranks.wrap(learner)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this process prints and writes."""
+        return self.ranks.is_first
+
+    @property
+    def row_number(self) -> int:
+        """What numbers the present row of the table."""
+        return self.progress.generation if self.recipe.goes_on else self.progress.step
+
+    @property
+    def rate(self) -> float:
+        """The learning rate of the last step."""
+        return float(self.optimizer.param_groups[0]["lr"])
+
+    @property
+    def result(self) -> DualNet:
+        """The network that is tested and saved."""
+        return self.average.network if self.average else self.network  # type: ignore[return-value]
+
+    def identity(self) -> dict[str, Any]:
+        """Return the settings and the data of this run."""
+        return {**self.config.identity(), "recipe": self.recipe.name, "data": self.data.identity()}
+
+    def elapsed(self) -> float:
+        """Return the seconds spent on this run, earlier parts included."""
+        return self.progress.seconds + time.monotonic() - self.started
+
+    def share(self) -> float:
+        """Return the share (0..1) of the run that is over, by its budget of time or of epochs, whichever is further."""
+        shares = [0.0]
+        if self.config.minutes is not None:
+            shares.append(self.elapsed() / (60.0 * self.config.minutes))
+        if self.config.epochs is not None:
+            done = self.progress.epoch * self.data.batches_per_epoch + self.progress.batch
+            shares.append(done / (self.config.epochs * self.data.batches_per_epoch))
+        return min(1.0, max(shares))
+
+    def run(self) -> str:
+        """Train to the end; returns the name of the signal that stopped it, empty if it finished."""
+        self.row_start = self.last_saved = self.started = time.monotonic()
+        self.table = RunTable(self.files.table, self.recipe.layout, self.config.tensorboard if self.is_first else "")
+        self.table.keep_until(self.row_number if self.progress.step else -1)
+        if not self.progress.step:
+            self.save_state()  # from the first step on, a model file that appears has a checkpoint beside it
+        with StopRequest() as stop:
+            while not self.progress.finished:
+                number = self._train_epoch(stop)
+                if number:
+                    self.save_state()
+                    return signal.Signals(number).name
+                self._end_epoch()
+        if self.is_first:
+            self.table.draw()
+        return ""
+
+    def _train_epoch(self, stop: StopRequest) -> int:
+        """Train until the epoch, the budget or the user says stop; return the number of the user's signal, or 0."""
+        progress, total = self.progress, self.data.batches_per_epoch
+        self.network.train()
+        batches = self.data.training_batches(progress.epoch, progress.batch)
+        with tqdm(total=total, initial=progress.batch, desc=f"epoch {progress.epoch + 1}", unit="batch",
+                  disable=None if self.is_first else True, dynamic_ncols=True) as bar:
+            for samples, symmetries in batches:
+                idle = time.monotonic() - self.last_saved
+                number, self.part, idle = self.ranks.maximum(stop.number, self.share(), idle)
+                if number or (progress.step and self.part >= 1.0):
+                    return int(number)
+                if idle > CHECKPOINT_SECONDS:
+                    self.save_state()
+                loss = self._step(samples, symmetries)
+                bar.update()
+                if progress.step % CHECK_STEPS == 0:
+                    self._check(loss.item())
+                    bar.set_postfix(loss=f"{loss.item():.4f}", refresh=False)
+                if progress.step % ROW_STEPS == 0 and progress.batch < total and not self.recipe.goes_on:
+                    self._write_row(self._close_stretch(), None)
+        return int(self.ranks.maximum(stop.number)[0])
+
+    def _step(self, samples: Samples, symmetries: Any) -> torch.Tensor:
+        """Learn from one batch; returns the mean loss of this process's share of it."""
+        rate = self.schedule.rate(self.progress.epoch, self.progress.step, self.part)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.zero_grad(set_to_none=True)
+        own, weight = self.ranks.share_of(len(symmetries))
+        loss = self._losses(self.trained, samples.take(own), symmetries[own], self.sums)
+        self.precision.step(loss * weight, self.optimizer)
+        if self.average is not None:
+            self.average.update(self.progress.step)
+        self.progress.step += 1
+        self.progress.batch += 1
+        return loss
+
+    def _losses(self, network: torch.nn.Module, samples: Samples, symmetries: Any, sums: Sums) -> torch.Tensor:
+        """Return the mean loss of a batch and add the batch to the sums."""
+        batch = make_batch(samples, symmetries, self.symmetry_table, self.device)
+        with self.precision.forward():
+            policy_logits, value_logits, *ownership_logits = network(batch.planes)
+        policy_logits, value_logits = policy_logits.float(), value_logits.float()
+        target = make_value_target(batch.value, batch.win_rate, self.config.value_blend)
+        policy_loss = calculate_policy_loss(policy_logits, batch.policy)
+        value_loss = calculate_value_loss(value_logits, target)
+        sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch.policy, batch.value, target)
+        loss = policy_loss + self.config.value_weight * value_loss
+        for logits in ownership_logits:
+            loss = loss + self.config.ownership_weight * calculate_ownership_loss(logits.float(), batch.ownership)
+        return loss.mean()
+
+    def _check(self, loss: float) -> None:
+        """Raise TrainError when the numbers have run away, before they reach a file."""
+        if self.ranks.maximum(loss)[0] == float("inf"):
+            raise TrainError(f"the loss is no number any more at step {self.progress.step}: "
+                             "start again with --restart true and a lower --learning-rate")
+
+    def _end_epoch(self) -> None:
+        """Test, keep the model, print and write everything."""
+        train = self._close_stretch()
+        test = self.evaluate() if self.data.test_count else None
+        self._write_row(train, test)
+        scores = test or train
+        loss = scores.loss if scores else float("inf")
+        if loss < self.progress.best_loss or not self.recipe.keeps_best:
+            self.progress.best_loss = loss
+            if self.is_first:
+                save_network(self.result, self.config.output)
+        if self.progress.batch >= self.data.batches_per_epoch:
+            self.progress = replace(self.progress, epoch=self.progress.epoch + 1, batch=0)
+        self.progress.finished = self.ranks.maximum(self.share())[0] >= 1.0
+        self.save_state()
+
+    @torch.inference_mode()
+    def evaluate(self) -> Scores:
+        """Return the averages over the test samples, for the weights that would be saved."""
+        start = time.monotonic()
+        network = self.result.eval()
+        sums = Sums(self.config.value_weight, self.device)
+        for number, (samples, symmetries) in enumerate(self.data.test_batches()):
+            if number % self.ranks.size == self.ranks.rank:
+                self._losses(network, samples, symmetries, sums)
+        scores = Sums(self.config.value_weight, self.device, self.ranks.total(sums.sums)).scores()
+        self._check(scores.loss)
+        if self.is_first:
+            print_scores(f"Test {self.progress.epoch + 1}", scores, time.monotonic() - start)
+        return scores
+
+    def _close_stretch(self) -> Scores | None:
+        """Print and return the averages since the last stretch of training was closed, None if there was no step."""
+        sums = Sums(self.config.value_weight, self.device, self.ranks.total(self.sums.sums))
+        self.sums = Sums(self.config.value_weight, self.device)
+        if not sums.count():
+            return None
+        scores, seconds, self.row_start = sums.scores(), time.monotonic() - self.row_start, time.monotonic()
+        self._check(scores.loss)
+        if self.is_first:
+            print_scores(f"epoch {self.progress.epoch + 1}, step {self.progress.step}, learning rate {self.rate:.3g}",
+                         scores, seconds)
+        return scores
+
+    def _write_row(self, train: Scores | None, test: Scores | None) -> None:
+        """Put a stretch of training into the table."""
+        if not self.is_first:
+            return
+        columns = {"epoch": str(self.progress.epoch + 1), "step": str(self.progress.step),
+                   "seconds": f"{self.elapsed():.1f}", "learning_rate": f"{self.rate:.3g}", **self.data.columns()}
+        columns |= train.columns("train") if train else {}
+        columns |= test.columns("test") if test else {}
+        self.table.update(self.row_number, columns)
+        self.table.write()
+
+    def save_state(self) -> None:
+        """Write the checkpoint; raises OSError, and then the old one is intact."""
+        state = {
+            "output": self.config.output.name,
+            "identity": self.identity(),
+            "progress": asdict(replace(self.progress, seconds=self.elapsed())),
+            "network": self.network.state_dict(),
+            "ownership_head": self.triple.ownership_head.state_dict() if self.triple else {},
+            "average": self.average.network.state_dict() if self.average else {},
+            "optimizer": self.optimizer.state_dict(),
+            "precision": self.precision.state_dict(),
+            "sums": self.ranks.total(self.sums.sums),
+        }
+        if self.is_first:
+            save_atomically(state, self.files.checkpoint)
+        self.last_saved = time.monotonic()
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Go on from a checkpoint as the recipe says; raises TrainError when it is of another run."""
+        target = Progress(generation=self.data.generation, epoch=self.config.epochs or 0)
+        going = self.recipe.plan(self.files.checkpoint, state["progress"], state["identity"], target, self.identity())
+        self._take_weights(state)
+        progress = state["progress"]
+        if going == Going.FURTHER:
+            self.progress = replace(progress, generation=target.generation, epoch=0, batch=0, finished=False,
+                                    best_loss=float("inf"))
+        else:
+            self.progress = replace(progress, finished=going == Going.NOWHERE)
+            if self.is_first:
+                self.sums = Sums(self.config.value_weight, self.device, state["sums"])
+        if self.is_first:
+            print_out(f"Resumed at {self.place()}, from {self.files.checkpoint}.")
+
+    def _take_weights(self, state: dict[str, Any]) -> None:
+        """Take up network, averaged weights and, where the optimizer is still the same, its momentum."""
+        self.network.load_state_dict(state["network"])
+        if self.triple:
+            self.triple.ownership_head.load_state_dict(state["ownership_head"])
+        if self.average is not None:
+            self.average.network.load_state_dict(state["average"] or state["network"])
+        if state["identity"].get("optimizer", "sgd") == self.config.optimizer:
+            load_momentum(self.optimizer, state["optimizer"])
+        self.precision.load_state_dict(state["precision"])
+
+    def place(self) -> str:
+        """Say where the run stands."""
+        generation = f"generation {self.progress.generation}, " if self.recipe.goes_on else ""
+        return f"{generation}epoch {self.progress.epoch + 1}, step {self.progress.step}"

@@ -1,0 +1,98 @@
+"""What a finished run, another run and a stranger's model file keep: nothing is lost without being asked for."""
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nn.training.learn import REINFORCEMENT, TrainConfig, TrainError, train
+from nn.training.run_files import RunFiles
+from nn.utility import load_network
+from tests.nn.samples import write_data
+from tests.nn.selfplay_games import SIZE
+from tests.nn.test_rl_learn import add_games
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> TrainConfig:
+    """A run of one epoch."""
+    return TrainConfig(board_size=5, filters=4, blocks=1, batch_size=8, epochs=1, use_gpu=False,
+                       data_dir=write_data(tmp_path / "data", [40]), output=tmp_path / "model" / "sl-model.bin")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_finished_run_is_not_done_again(config: TrainConfig, capsys: pytest.CaptureFixture[str]) -> None:
+    train(config)
+    before = contents(config.output.parent)
+    capsys.readouterr()
+
+    def make_data() -> None:
+        raise AssertionError("data are not made for a run that is over")
+
+    assert train(config, make_data=make_data) == ""
+    assert contents(config.output.parent) == before
+    said = capsys.readouterr().out
+    assert all(text in said for text in ("finished", "--epochs 2", "--restart true", "--output"))
+    with pytest.raises(TrainError, match="finished run with other settings .*learning_rate 0.01 -> 0.02.*--output"):
+        train(replace(config, learning_rate=0.02))
+    assert contents(config.output.parent) == before
+
+
+def test_a_finished_run_goes_on_with_a_larger_budget(config: TrainConfig, tmp_path: Path) -> None:
+    train(replace(config, epochs=2))
+    whole = load_network(config.output).state_dict()
+    other = replace(config, output=tmp_path / "other" / "sl-model.bin")
+    train(other)
+    train(replace(other, epochs=2))
+    parts = load_network(other.output).state_dict()
+    assert all(whole[name].equal(parts[name]) for name in whole)
+
+
+def test_a_finished_run_whose_model_is_gone_says_so(config: TrainConfig) -> None:
+    train(config)
+    config.output.unlink()
+    with pytest.raises(TrainError, match="is gone.*--restart true"):
+        train(config)
+
+
+def test_a_strangers_model_is_not_replaced(config: TrainConfig) -> None:
+    config.output.parent.mkdir()
+    config.output.write_bytes(b"downloaded")
+    with pytest.raises(TrainError, match="is there already.*--output.*--restart true"):
+        train(config)
+    assert config.output.read_bytes() == b"downloaded"
+    assert train(replace(config, restart=True)) == "" and load_network(config.output).board_size == 5
+
+
+def test_two_outputs_in_one_folder_do_not_mix(config: TrainConfig) -> None:
+    folder = config.output.parent
+    train(config)
+    before = contents(folder)
+    train(replace(config, output=folder / "second.bin", seed=1))
+    assert contents(folder).items() >= before.items()
+    assert {"second.bin", "second-state.ckpt", "second-metrics.csv"} <= contents(folder).keys()
+
+
+def test_two_outputs_of_one_name_are_refused(tmp_path: Path) -> None:
+    add_games(tmp_path, 1)
+    config = TrainConfig(board_size=SIZE, filters=4, blocks=1, batch_size=8, epochs=1, test_share=0.3, use_gpu=False,
+                         data_dir=tmp_path / "data", output=tmp_path / "model" / "rl-candidate.bin")
+    train(config, REINFORCEMENT)
+    assert config.output.with_name("rl-state.ckpt").exists()
+    before = contents(config.output.parent)
+    for restart in (False, True):
+        with pytest.raises(TrainError, match="rl-state.ckpt is of the run that makes rl-candidate.bin.*--output"):
+            train(replace(config, restart=restart, output=config.output.with_name("rl-model.bin")), REINFORCEMENT)
+    assert contents(config.output.parent) == before
+
+
+def test_two_runs_on_one_output_are_refused(config: TrainConfig) -> None:
+    with RunFiles(config.output).hold():
+        with pytest.raises(TrainError, match="another train.py is at work on .*sl-model.bin"):
+            train(config)
+        assert train(replace(config, output=config.output.with_name("b.bin"))) == ""
+    assert train(config) == ""
