@@ -120,11 +120,16 @@ def clear_state(state, board_size):
 
 
 @kernel
+def copy_words(target, source):
+    """Make a position's buffer equal to another's. Modifies target."""
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@kernel
 def copy_state(target, source):
     """Make `target` equal to `source`; both have the same board size."""
-    target_buffer, source_buffer = target.buffer, source.buffer
-    for i in range(len(source_buffer)):
-        target_buffer[i] = source_buffer[i]
+    copy_words(target.buffer, source.buffer)
 
 
 @kernel

@@ -53,13 +53,13 @@ def check_network_speed(patient: Patient) -> Iterator[Finding]:
     import numpy as np
 
     from board.go_board import GoBoard
-    from nn.feature import generate_input_planes
+    from nn.feature import encode_board
 
     evaluator = find_evaluator(patient.options)
     board = GoBoard(evaluator.board_size)
     rates = []
     for batch_size in BATCH_SIZES:
-        planes = np.stack([generate_input_planes(board, board.get_to_move())] * batch_size)
+        planes = np.stack([encode_board(board, board.get_to_move(), evaluator.plane_set)] * batch_size)
         evaluator(planes)
         begin, calls = time.perf_counter(), 0
         while calls == 0 or time.perf_counter() - begin < SECONDS:

@@ -9,7 +9,7 @@ import math
 
 from board.constant import PASS
 from board.rules import list_legal_moves, play_recorded
-from board.state import PASSES, TO_MOVE, copy_state
+from board.state import PASSES, TO_MOVE, copy_state, copy_words
 from common.kernel import kernel
 from mcts.atari import least_prior
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
@@ -17,19 +17,19 @@ from mcts.outcome import DRAW, final_value, playout_share, playout_value
 from mcts.pucb import select_by_pucb
 from mcts.sequential_halving import select_at_root, select_in_tree
 from mcts.tree_state import EXPANDED, PENDING, ROOT, TERMINAL, add_edge, add_node, bring_forward
-from nn.feature import encode_planes
+from nn.feature import take_position
 
 # How edges are selected.
 PUCB, GUMBEL = 0, 1
 
 
 @kernel
-def expand(tree, node, state, history, batch, index, komi, selection):
-    """Give the newest node its candidate moves and write its planes and its playouts as entry `index` of the batch.
+def expand(tree, node, state, history, past, batch, index, komi, selection):
+    """Give the newest node its candidate moves and keep its position and its playouts as entry `index` of the batch.
 
     Candidates are the legal moves (superko included, if batch says so) that fill no own complete eye, and PASS,
-    last. Moves that batch.banned forbids at this depth are left out; PASS stays when nothing else does. Modifies
-    tree and batch.
+    last. Moves that batch.banned forbids at this depth are left out; PASS stays when nothing else does. `past`: as for
+    take_position. Modifies tree and batch.
     """
     color, depth = state.info[TO_MOVE], batch.length[index]
     count = list_legal_moves(state, history, color, batch.superko[0], False, batch.moves)
@@ -38,7 +38,7 @@ def expand(tree, node, state, history, batch, index, komi, selection):
             add_edge(tree, node, batch.moves[i], least_prior(state, batch.moves[i], selection.atari_prior))
     if depth >= batch.banned[color, PASS] or tree.node_edges[node] == 0:
         add_edge(tree, node, PASS, 0.0)
-    encode_planes(state, color, batch.planes[index])
+    take_position(batch.positions, index, state, history, past)
     batch.leaf[index] = node
     batch.share[index] = playout_share(state, selection)
     if batch.share[index] > 0.0:
@@ -72,6 +72,14 @@ def back_up(tree, batch, index, value):
 
 
 @kernel
+def remember(past, state):
+    """Push a position that a move is about to change into past [2 or 0, W]. Modifies past."""
+    if len(past) > 0:
+        copy_words(past[1], past[0])
+        copy_words(past[0], state.buffer)
+
+
+@kernel
 def walk(tree, root_state, root_history, state, history, batch, index, strategy, selection, noise, considered, policy):
     """Play one line from the root to a new, a waiting or a final position and return its node.
 
@@ -79,6 +87,8 @@ def walk(tree, root_state, root_history, state, history, batch, index, strategy,
     """
     copy_state(state, root_state)
     history.length[0] = root_history.length[0]
+    for i in range(len(batch.line_past)):
+        copy_words(batch.line_past[i], batch.root_past[i])
     node, depth = ROOT, 0
     while tree.node_kind[node] == EXPANDED and depth < MAX_DEPTH:
         if strategy == PUCB:
@@ -89,6 +99,7 @@ def walk(tree, root_state, root_history, state, history, batch, index, strategy,
             edge = select_in_tree(tree, node, selection, policy)
         batch.path[index, depth] = edge
         depth += 1
+        remember(batch.line_past, state)
         play_recorded(state, history, tree.edge_pos[edge], state.info[TO_MOVE])
         if tree.edge_child[edge] == NOT_EXPANDED:
             if strategy == PUCB:
@@ -124,7 +135,7 @@ def descend(tree, root_state, root_history, state, history, batch, wanted, komi,
                 tree.node_value[node] = final_value(state, state.info[TO_MOVE], komi, batch)
                 tree.node_raw_value[node] = tree.node_value[node]
             else:
-                expand(tree, node, state, history, batch, waiting, komi, selection)
+                expand(tree, node, state, history, batch.line_past, batch, waiting, komi, selection)
                 wait_for_value(tree, batch, waiting, 1)
                 waiting += 1
                 continue
@@ -192,6 +203,6 @@ def start_tree(tree, state, history, batch, komi, selection):
     """Make `state` the root of the empty tree, to be evaluated as entry 0 of the batch. Modifies tree and batch."""
     tree.counters[:] = 0
     batch.length[0] = 0
-    expand(tree, add_node(tree), state, history, batch, 0, komi, selection)
+    expand(tree, add_node(tree), state, history, batch.root_past, batch, 0, komi, selection)
 
 

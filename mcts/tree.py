@@ -1,7 +1,7 @@
 """MCTSTree: runs searches over the kernels and keeps the tree between moves.
 
-The tree knows the network only as `evaluator`, a callable that takes planes, float32 [N, 6, S, S], and returns
-policy logits, float32 [N, A], and value probabilities (loss, draw, win), float32 [N, 3].
+The tree knows the network only as `evaluator`, a callable that takes planes, float32 [N, P, S, S], and returns
+policy logits, float32 [N, A], and value probabilities (loss, draw, win), float32 [N, 3] (nn/feature.py).
 """
 
 import math
@@ -37,7 +37,7 @@ from mcts.tree_state import (
     new_line,
     new_tree,
 )
-from nn.feature import Evaluator
+from nn.feature import Encoder, Evaluator, past_of, plane_set_of
 
 NO_SCHEDULE = np.zeros(1, dtype=np.int32)
 
@@ -103,7 +103,10 @@ class MCTSTree:
         actions = len(self.geometry.policy_pos)
         self._tree = new_tree(*self._capacity(self.params.tree_size))
         self._spare: Tree | None = None
-        self._batch = new_batch(board_size, self.params.batch_size)
+        self._plane_set = plane_set_of(evaluator)
+        self._encode = Encoder(self._plane_set, board_size,
+                               self._plane_set.new_planes(board_size, self.params.batch_size))
+        self._batch = new_batch(board_size, self.params.batch_size, self._plane_set)
         self._noise, self._policy = np.zeros(actions), np.zeros(actions)
         self._root_state, self._root_history = new_state(board_size), new_history(1)
         self._line = new_line(board_size, 1)
@@ -191,6 +194,7 @@ class MCTSTree:
             info[TO_MOVE], info[KO_POS] = int(color), 0
         info[PASSES] %= 2  # a finished game goes on when somebody asks for a move
         self._komi = board.komi
+        self._batch.root_past[:] = past_of(board, self._plane_set)
         self._line = new_line(self.board_size, int(board.history.length[0]))
         copy_history(self._line[1], board.history)  # superko below the root asks for the game, too
         self._is_empty = False
@@ -198,13 +202,17 @@ class MCTSTree:
         if known is None:
             start_tree(self._tree, self._root_state, self._root_history, self._batch, float(self._komi),
                        self.params.selection)
-            logits, values = self.evaluator(self._batch.planes[:1])
+            logits, values, *_ = self._evaluate(1)
             set_evaluation(self._tree, self._batch, 0, logits[0], values[0], self.geometry.policy_index,
                            self._root_temperature)
         elif known != ROOT:
             spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos))
             copy_subtree(spare, self._tree, known)
             self._tree, self._spare = spare, self._tree
+
+    def _evaluate(self, count: int) -> tuple[np.ndarray, ...]:
+        """Return what the network says of the first `count` positions of the batch."""
+        return self.evaluator(self._encode(self._batch.positions, count, float(self._komi)))
 
     # --- searching ----------------------------------------------------------------------------------------------
 
@@ -216,7 +224,7 @@ class MCTSTree:
             strategy, self.params.selection, self._noise, schedule, progress.visits, self._policy,
         )
         if waiting:
-            logits, values = self.evaluator(self._batch.planes[:waiting])
+            logits, values, *_ = self._evaluate(waiting)
             absorb(self._tree, self._batch, waiting, logits, values, self.geometry.policy_index,
                    float(self.params.policy_temperature))
         progress.add_batch(waiting + finished, time.perf_counter() - begin)

@@ -12,7 +12,7 @@ from board.constant import PASS
 from board.state import History, State, new_history, new_state
 from common.kernel import kernel
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
-from nn.constant import INPUT_PLANES
+from nn.feature import BASIC, PlaneSet, Positions
 
 # Tree.node_kind: waiting for the network, evaluated, or the end of the game.
 PENDING, EXPANDED, TERMINAL = 0, 1, 2
@@ -48,7 +48,9 @@ class Tree(NamedTuple):
 class Batch(NamedTuple):
     """Work space of the search: the leaves that wait for the network, and how they were reached."""
 
-    planes: np.ndarray  # float32 [B, 6, S, S]
+    positions: Positions  # of the leaves, [B] each
+    root_past: np.ndarray  # uint64 [2 or 0, W]: State.buffer before the last two moves of the game
+    line_past: np.ndarray  # uint64 [2 or 0, W]: the same at the end of a line
     leaf: np.ndarray  # int32 [B]: node
     path: np.ndarray  # int32 [B, MAX_DEPTH]: edges from the root
     length: np.ndarray  # int32 [B]: edges in use
@@ -89,11 +91,13 @@ def grow_tree(tree: Tree, nodes: int, edges: int) -> Tree:
     return larger
 
 
-def new_batch(board_size: int, batch_size: int) -> Batch:
-    """Return work space for batches of up to `batch_size` leaves."""
+def new_batch(board_size: int, batch_size: int, plane_set: PlaneSet = BASIC) -> Batch:
+    """Return work space for batches of up to `batch_size` leaves of a network that wants these planes."""
     cells = (board_size + 2) ** 2
+    positions = plane_set.new_positions(board_size, batch_size)
+    past = (2 * plane_set.looks_back, positions.now.shape[1])
     return Batch(
-        np.zeros((batch_size, INPUT_PLANES, board_size, board_size), dtype=np.float32),
+        positions, np.zeros(past, dtype=np.uint64), np.zeros(past, dtype=np.uint64),
         np.zeros(batch_size, dtype=np.int32), np.zeros((batch_size, MAX_DEPTH), dtype=np.int32),
         np.zeros(batch_size, dtype=np.int32), np.zeros(board_size * board_size, dtype=np.int32),
         np.zeros(cells, dtype=np.int8), np.zeros(cells, dtype=np.int16), np.zeros((3, cells), dtype=np.int16),

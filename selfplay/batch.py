@@ -8,7 +8,7 @@ import numpy as np
 
 from mcts.constant import MAX_CONSIDERED_NODES
 from mcts.tree_state import EDGE_BYTES, NODE_BYTES
-from nn.constant import INPUT_PLANES
+from nn.feature import BASIC, Encoder, plane_set_of
 from selfplay.game import GameRecord, NewGame, draw_game, take_record
 from selfplay.games import FINISHED, IDLE, Rules, Work, new_games, new_rules, new_work
 from selfplay.steps import absorb_games, descend_games, start_game
@@ -20,13 +20,13 @@ MAX_GAME_BYTES = 4 * 2**30
 class BatchEvaluator(Protocol):
     """A network that works on one buffer while another is being filled (nn/inference/batch_evaluator.py)."""
 
-    planes: list[np.ndarray]  # two buffers float32 [N, 6, S, S]; their owner writes positions into them
+    planes: list[np.ndarray]  # two buffers float32 [N, P, S, S]; their owner writes positions into them
 
     def start(self, buffer: int, count: int) -> None:
         """Begin to evaluate the first `count` positions of a buffer."""
 
-    def finish(self, buffer: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return policy logits [count, A] and values [count, 3] of what was begun there."""
+    def finish(self, buffer: int) -> tuple[np.ndarray, ...]:
+        """Return policy logits [count, A] and values [count, 3] of what was begun there; more where it tells more."""
 
 
 @dataclass
@@ -36,6 +36,7 @@ class Half:
     begin: int
     end: int
     work: Work
+    encode: Encoder
     offset: int = 0  # of the game that descends first
     positions: int = 0  # that the network is evaluating
 
@@ -59,9 +60,11 @@ class SelfPlay:
         """Make room for as many games as fill the evaluator's buffers; `next_game` is asked whenever there is room."""
         self._evaluator, self._rules, self._next_game = evaluator, rules, next_game
         games = slots_per_half(evaluator, rules)
-        self._games = new_games(2 * games, rules)
+        plane_set = plane_set_of(evaluator)
+        self._games = new_games(2 * games, rules, plane_set)
         self._numbers = [0] * (2 * games)
-        self._halves = [Half(i * games, (i + 1) * games, new_work(planes, rules))
+        self._halves = [Half(i * games, (i + 1) * games, new_work(len(planes), plane_set, rules),
+                             Encoder(plane_set, rules.board_size, planes))
                         for i, planes in enumerate(evaluator.planes)]
         self._turn = 0
         self.moves = self.positions = self.running = 0
@@ -70,12 +73,13 @@ class SelfPlay:
         """Take one half's answer from the network, go on with its games, and return those that are finished."""
         half = self._halves[self._turn]
         if half.positions:
-            logits, values = self._evaluator.finish(self._turn)
+            logits, values, *_ = self._evaluator.finish(self._turn)
             absorb_games(self._games, half.begin, half.end, half.work, logits, values, self._rules)
         half.positions, half.offset = descend_games(
             self._games, half.begin, half.end, half.offset, 0, half.work, self._rules)
         finished = self._fill(half)
         if half.positions:
+            half.encode(half.work.batch.positions, half.positions, self._rules.komi)
             self._evaluator.start(self._turn, half.positions)
             self.positions += half.positions
         self._turn = 1 - self._turn
@@ -115,8 +119,7 @@ class FlatEvaluator:
 
     def __init__(self, board_size: int) -> None:
         """Make the smallest buffers."""
-        shape = (MAX_CONSIDERED_NODES, INPUT_PLANES, board_size, board_size)
-        self.planes = [np.zeros(shape, dtype=np.float32) for _ in range(2)]
+        self.planes = [BASIC.new_planes(board_size, MAX_CONSIDERED_NODES) for _ in range(2)]
         self._count = 0
 
     def start(self, buffer: int, count: int) -> None:

@@ -14,6 +14,7 @@ from mcts.constant import C_SCALE, MAX_CONSIDERED_NODES, MAX_DEPTH
 from mcts.gumbel import considered_visits
 from mcts.params import Selection
 from mcts.tree_state import DTYPES, EDGE_ARRAYS, NODE_ARRAYS, Batch, Tree, new_batch
+from nn.feature import PlaneSet, Positions
 
 # Games.phase: no game; the root is to be evaluated; searching; over.
 IDLE, NEW, SEARCHING, FINISHED = 0, 1, 2, 3
@@ -32,7 +33,8 @@ class Games(NamedTuple):
     """Positions, search trees and records of G games."""
 
     tree: Tree  # every array with G rows
-    position: np.ndarray  # uint64 [G, words]: State.buffer
+    position: np.ndarray  # uint64 [G, W]: State.buffer
+    past: np.ndarray  # uint64 [G, 2 or 0, W]: before the last two moves
     history: History  # every array with G rows; its spare end is the work space of lines below the root
     random_state: np.ndarray  # uint64 [G, 1]
     noise: np.ndarray  # float64 [G, A]: Gumbel noise of the root's edges
@@ -90,10 +92,10 @@ def new_rules(board_size: int, visits: int, komi: float, superko: bool, resign_t
     )
 
 
-def new_games(count: int, rules: Rules) -> Games:
+def new_games(count: int, rules: Rules, plane_set: PlaneSet) -> Games:
     """Return room for so many games, all IDLE."""
     size, limit = rules.board_size, rules.move_limit
-    actions = size * size + 1
+    actions, words = size * size + 1, len(new_state(size).buffer)
     nodes = rules.visits + 2
     sizes = {"counters": 2} | dict.fromkeys(NODE_ARRAYS, nodes) | dict.fromkeys(EDGE_ARRAYS, nodes * actions)
     entries = limit + min(MAX_DEPTH, rules.visits) + 2
@@ -103,7 +105,8 @@ def new_games(count: int, rules: Rules) -> Games:
 
     return Games(
         tree=Tree(*(rows(sizes[name], DTYPES[name]) for name in Tree._fields)),
-        position=rows(len(new_state(size).buffer), np.uint64),
+        position=rows(words, np.uint64),
+        past=np.zeros((count, 2 * plane_set.looks_back, words), dtype=np.uint64),
         history=History(rows(entries, np.int16), rows(entries, np.int8), rows(entries, np.uint64), rows(1, np.int32)),
         random_state=rows(1, np.uint64), noise=rows(actions, np.float64),
         phase=np.full(count, IDLE, dtype=np.int8), done=np.zeros(count, dtype=np.int32),
@@ -114,10 +117,10 @@ def new_games(count: int, rules: Rules) -> Games:
     )
 
 
-def new_work(planes: np.ndarray, rules: Rules) -> Work:
-    """Return work space around a buffer of the network's input, float32 [N, 6, S, S]."""
+def new_work(positions: int, plane_set: PlaneSet, rules: Rules) -> Work:
+    """Return work space for so many positions of the network's input."""
     size = rules.board_size
-    batch = new_batch(size, len(planes))._replace(planes=planes)
+    batch = new_batch(size, positions, plane_set)
     batch.superko[0] = rules.superko
     return Work(new_state(size), new_state(size), np.zeros(1, dtype=np.int32), np.zeros(size * size + 1), batch)
 
@@ -144,9 +147,11 @@ def history_of(games, g):
 @kernel
 def batch_of(games, g, batch):
     """Return the part of a batch that begins at the game's first entry."""
-    first = games.first[g]
+    first, positions = games.first[g], batch.positions
     return Batch(
-        batch.planes[first:], batch.leaf[first:], batch.path[first:], batch.length[first:], batch.moves, batch.owner,
-        batch.queue, batch.banned, batch.superko, batch.share[first:], batch.playout_value[first:], batch.playout,
-        batch.random_state,
+        Positions(positions.now[first:], positions.before[first:], positions.earlier[first:], positions.recent[first:],
+                  positions.repeats[first:]),
+        games.past[g], batch.line_past, batch.leaf[first:], batch.path[first:], batch.length[first:], batch.moves,
+        batch.owner, batch.queue, batch.banned, batch.superko, batch.share[first:], batch.playout_value[first:],
+        batch.playout, batch.random_state,
     )

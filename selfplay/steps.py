@@ -9,11 +9,11 @@ import math
 from board.random_state import next_random
 from board.rules import play_recorded
 from board.score import area_score
-from board.state import EMPTY, PASSES, TO_MOVE, History, clear_state, start_history
+from board.state import EMPTY, PASSES, TO_MOVE, History, clear_state, copy_words, start_history
 from common.kernel import kernel
 from mcts.constant import MAX_CONSIDERED_NODES, NOT_EXPANDED
 from mcts.gumbel import improved_policy, max_visits, policy_value
-from mcts.search import GUMBEL, absorb, descend, set_evaluation, start_tree
+from mcts.search import GUMBEL, absorb, descend, remember, set_evaluation, start_tree
 from mcts.sequential_halving import select_at_root
 from mcts.tree_state import EDGES, EXPANDED, NODES, ROOT
 from selfplay.games import (
@@ -35,18 +35,13 @@ SMALLEST_RANDOM = 2.0**-54
 
 
 @kernel
-def copy_words(target, source):
-    """Make a position's buffer equal to another's. Modifies target."""
-    for i in range(len(source)):
-        target[i] = source[i]
-
-
-@kernel
 def start_game(games, g, work, rules, seed, may_resign):
     """Put a new game into row g; `seed` is its random state. Modifies games and the work space."""
     clear_state(work.root, rules.board_size)
     start_history(history_of(games, g), work.root)
     copy_words(games.position[g], work.root.buffer)
+    for i in range(games.past.shape[1]):
+        copy_words(games.past[g, i], work.root.buffer)
     games.random_state[g, 0] = seed
     games.may_resign[g] = may_resign
     games.gave_up[g] = EMPTY
@@ -164,6 +159,7 @@ def finish_move(games, g, tree, history, work, rules):
     record_search(games, g, tree, ply, work, rules)
     if ply < rules.opening_moves:
         edge = draw_edge(tree, work.policy, rules.opening_temperature, games.random_state[g])
+    remember(games.past[g], work.root)
     play_recorded(work.root, history, tree.edge_pos[edge], info[TO_MOVE])
     if info[PASSES] >= 2:
         finish_game(games, g, TWO_PASSES, work, rules)

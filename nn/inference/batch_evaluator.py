@@ -1,6 +1,6 @@
 """Evaluating one buffer of positions while another is being filled.
 
-Both classes have the same members: `planes`, two buffers float32 [N, 6, S, S] for the caller to write into,
+Both classes have the same members: `planes`, two buffers float32 [N, P, S, S] for the caller to write into,
 `start`, which begins to evaluate the first positions of one, and `finish`, which waits for the answer.
 
 Letters: N positions a buffer holds, S board size, A = S*S + 1 policy entries.
@@ -11,8 +11,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 import torch
 
-from nn.constant import INPUT_PLANES
 from nn.feature import Evaluator as AnyEvaluator
+from nn.feature import plane_set_of
 from nn.inference.evaluator import Evaluator
 from nn.model_file import ModelFile
 from nn.utility import load_evaluator
@@ -31,8 +31,8 @@ class ThreadedEvaluator:
 
     def __init__(self, evaluator: AnyEvaluator, board_size: int, positions: int) -> None:
         """Make two buffers of so many positions."""
-        shape = (positions, INPUT_PLANES, board_size, board_size)
-        self.planes = [np.zeros(shape, dtype=np.float32) for _ in range(BUFFERS)]
+        self.plane_set = plane_set_of(evaluator)
+        self.planes = [self.plane_set.new_planes(board_size, positions) for _ in range(BUFFERS)]
         self._evaluator = evaluator
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="network")
         self._answers: list[Future | None] = [None] * BUFFERS
@@ -41,8 +41,8 @@ class ThreadedEvaluator:
         """Begin to evaluate the first `count` positions of a buffer; calls are worked off one by one."""
         self._answers[buffer] = self._pool.submit(self._evaluator, self.planes[buffer][:count])
 
-    def finish(self, buffer: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return policy logits float32 [count, A] and values float32 [count, 3]."""
+    def finish(self, buffer: int) -> tuple[np.ndarray, ...]:
+        """Return policy logits float32 [count, A], values float32 [count, 3], and what else the evaluator tells."""
         answer = self._answers[buffer]
         assert answer is not None, "finish without start"
         return answer.result()
@@ -97,8 +97,8 @@ class CudaEvaluator:
 
     def __init__(self, evaluator: Evaluator, positions: int) -> None:
         """Make two buffers of so many positions for the evaluator's network."""
-        size = evaluator.board_size
-        shape, actions = (positions, INPUT_PLANES, size, size), size * size + 1
+        size, self.plane_set = evaluator.board_size, evaluator.plane_set
+        shape, actions = (positions, self.plane_set.planes, size, size), size * size + 1
         self._buffers = [CudaBuffer(evaluator.network, evaluator.dtype, evaluator.device, shape, actions)
                          for _ in range(BUFFERS)]
         self.planes = [buffer.host_planes.numpy() for buffer in self._buffers]

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from board.geometry import make_symmetry_index
 from nn.constant import INPUT_PLANES
+from nn.feature import BASIC
 from nn.inference.winograd import Layer, WinogradTower, is_worth_while
 from nn.network.dual_net import DualNet
 from nn.network.res_block import ResidualBlock
@@ -135,11 +136,14 @@ class Evaluator:
     and the values are averaged: a steadier judgment for so many times the work. With 8 it is the same for all of them.
 
     Attributes:
+        plane_set: the planes it takes.
         board_size: the only board size it evaluates.
         batch_limit: positions that are evaluated at a time; a call may bring more.
         description: device, number format and shape of the network, for people.
         network, dtype: the folded network and its number format, for nn/inference/batch_evaluator.py.
     """
+
+    plane_set = BASIC
 
     def __init__(self, network: DualNet, symmetries: int = 1) -> None:
         """Fold the network and prepare it on the device where it lies; the network is left as it is."""

@@ -8,7 +8,7 @@ import numpy as np
 from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
-from nn.feature import Evaluator, generate_input_planes
+from nn.feature import Evaluator, generate_input_planes, plane_set_of
 
 # Moves with less than this share of the best one's probability are not played.
 CUTOFF = 0.1
@@ -23,7 +23,8 @@ class RawEvaluation(NamedTuple):
 
 def evaluate(evaluator: Evaluator, board: GoBoard, color: Stone, sym: int = 0) -> RawEvaluation:
     """Return the network's view of the board with `color` to move, seen through a symmetry; a draw is half a win."""
-    logits, value = evaluator(generate_input_planes(board, color, sym)[np.newaxis])
+    planes = generate_input_planes(board, color, sym, plane_set_of(evaluator))
+    logits, value, *_ = evaluator(planes[np.newaxis])
     exponentials = np.exp(logits[0].astype(np.float64) - float(logits[0].max()))
     policy = exponentials / exponentials.sum()
     index = {pos: i for i, pos in enumerate(board.onboard_pos)}

@@ -27,7 +27,7 @@ class PlainBatchEvaluator:
     def __init__(self, evaluator: Evaluator, board_size: int, positions: int) -> None:
         self.planes = [np.zeros((positions, 6, board_size, board_size), dtype=np.float32) for _ in range(2)]
         self.evaluator = evaluator
-        self.answers: list[tuple[np.ndarray, np.ndarray] | None] = [None, None]
+        self.answers: list[tuple[np.ndarray, ...] | None] = [None, None]
 
     def start(self, buffer: int, count: int) -> None:
         assert self.answers[buffer] is None and 0 < count <= len(self.planes[buffer])

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from nn.constant import INPUT_PLANES
+from nn.feature import BASIC
 from nn.model_file import RANDOM_MODEL
 from selfplay.archive import BatchSettings, open_batch
 from selfplay.batch import SelfPlay
@@ -39,7 +39,7 @@ class FreeBatchEvaluator:
 
     def __init__(self, board_size: int) -> None:
         """Make two buffers."""
-        self.planes = [np.zeros((POSITIONS, INPUT_PLANES, board_size, board_size), dtype=np.float32) for _ in range(2)]
+        self.planes = [BASIC.new_planes(board_size, POSITIONS) for _ in range(2)]
         self._evaluator = FreeEvaluator(board_size)
         self._counts = [0, 0]
 

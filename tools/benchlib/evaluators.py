@@ -6,6 +6,7 @@ Letters: N positions, S board size, A = S*S + 1 policy entries.
 import numpy as np
 
 from nn.constant import INPUT_PLANES
+from nn.feature import plane_set_of
 
 # Odd constants of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -44,11 +45,12 @@ class CountingEvaluator:
     def __init__(self, evaluator) -> None:
         """Count from zero."""
         self._evaluator = evaluator
+        self.plane_set = plane_set_of(evaluator)
         self.calls = 0
         self.positions = 0
 
-    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Evaluate [N, 6, S, S]."""
+    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Evaluate [N, P, S, S]."""
         self.calls += 1
         self.positions += len(planes)
         return self._evaluator(planes)

@@ -9,7 +9,7 @@ from board.go_board import GoBoard
 from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
-from nn.feature import generate_input_planes
+from nn.feature import PlaneSet, generate_input_planes
 from nn.inference.evaluator import Evaluator
 from nn.utility import load_evaluator
 from tools.benchlib.evaluators import CountingEvaluator
@@ -25,18 +25,18 @@ SYMMETRIES = 8
 LATE_SIZE = 9
 
 
-def make_planes(board_size: int, count: int) -> np.ndarray:
-    """Return the planes of `count` different random positions, float32 [N, 6, S, S]."""
+def make_planes(plane_set: PlaneSet, board_size: int, count: int) -> np.ndarray:
+    """Return the planes of `count` different random positions, float32 [N, P, S, S]."""
     planes = []
     for seed in range(-(-count // SYMMETRIES)):
         board = make_random_board(board_size, 1 + seed % (board_size * board_size // 2), seed)
-        planes += [generate_input_planes(board, board.get_to_move(), sym) for sym in range(SYMMETRIES)]
+        planes += [generate_input_planes(board, board.get_to_move(), sym, plane_set) for sym in range(SYMMETRIES)]
     return np.stack(planes[:count])
 
 
 def make_network_work(evaluator: Evaluator, batch_size: int, calls: int = 1) -> Work:
     """Return some calls of the network with full batches."""
-    planes = make_planes(evaluator.board_size, batch_size)
+    planes = make_planes(evaluator.plane_set, evaluator.board_size, batch_size)
 
     def work() -> int:
         for _ in range(calls):

@@ -16,15 +16,14 @@ from board.geometry import get_geometry
 from board.go_board import GoBoard
 from board.playout import ANSWER_CHANCE, NEVER, SELF_ATARI_LIMIT, playout_ownership
 from board.score import get_area
-from board.state import BLACK, PASSES, SIZE, TO_MOVE, WHITE, State, copy_state, new_state
+from board.state import BLACK, PASSES, SIZE, WHITE, State, copy_state, new_state
 from board.stone import Stone
 from mcts.analysis import CandidateMove, SearchResult
 from mcts.node import MCTSNode
 from mcts.params import SearchLimit
 from mcts.score_estimate import ScoreEstimator, mean_estimate
 from mcts.tree import MCTSTree
-from nn.constant import INPUT_PLANES
-from nn.feature import Evaluator, encode_planes
+from nn.feature import Evaluator, encode_board, plane_set_of
 from nn.utility import load_evaluator
 from sgf.reader import SGFReader
 from tools.benchlib.measure import Figure, Settings
@@ -154,9 +153,7 @@ def from_policy(evaluator: Evaluator) -> Way:
         for board in boards:
             board.state.info[PASSES] = 0
         while limit and (live := [board for board in boards if not board.is_over]):
-            planes = np.empty((len(live), INPUT_PLANES, size, size), dtype=np.float32)
-            for board, out in zip(live, planes, strict=True):
-                encode_planes(board.state, int(board.state.info[TO_MOVE]), out)
+            planes = np.stack([encode_board(board, board.get_to_move(), plane_set_of(evaluator)) for board in live])
             for board, logits in zip(live, evaluator(planes)[0], strict=True):
                 board.put_stone(draw_move(board, logits, rng), board.get_to_move())
             limit -= 1
