@@ -32,7 +32,7 @@ ENGINE_MB = 700
 BUSY = 0.5
 PROC_MEMORY = Path("/proc/meminfo")
 # The part of the program that shows whether a package can be used, where that is not the package itself.
-USERS = {"torch": "nn.utility", "numba": "common.kernel"}
+USERS = {"torch": "nn.device", "numba": "common.kernel"}
 REQUIREMENT = re.compile(r"([A-Za-z0-9_.-]+)\s*(?:>=\s*([0-9.]+))?")
 NUMBER = re.compile(r"[0-9]+")
 DISABLE_JIT = "NUMBA_DISABLE_JIT"
@@ -153,7 +153,7 @@ def check_cache(_: Patient) -> Iterator[Finding]:
 
 def check_device(patient: Patient) -> Iterator[Finding]:
     """Tell what the network runs on."""
-    from nn.utility import describe_machine
+    from nn.device import describe_machine
 
     machine = describe_machine()
     if machine.gpu is not None:
@@ -170,7 +170,7 @@ def check_device(patient: Patient) -> Iterator[Finding]:
 def check_model(patient: Patient) -> Iterator[Finding]:
     """Tell the network's shape, its number format and the board sizes that can be played."""
     from engine.self_check import find_evaluator
-    from nn.utility import ModelFileError
+    from nn.model_file import ModelFileError
 
     options = patient.options
     try:

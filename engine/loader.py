@@ -25,7 +25,7 @@ class LoadError(Exception):
 def load_engine(options: EngineOptions) -> "Engine":
     """Return an engine that is ready to play; imports everything heavy. Raises ModelFileError for a bad model."""
     from engine.engine import Engine, EvaluatorSource
-    from nn.utility import load_evaluator
+    from nn.inference.evaluator import load_evaluator
 
     source = EvaluatorSource(
         load=lambda board_size: load_evaluator(options.model, board_size, options.use_gpu, options.symmetries),

@@ -42,7 +42,8 @@ JSON_FIELDS = ("id", "turnNumber", "isDuringSearch", "moveInfos", "rootInfo", "o
 
 def find_evaluator(options: EngineOptions) -> "Evaluator":
     """Return the network; raises ModelFileError. A GPU that is missing was reported before."""
-    from nn.utility import describe_machine, load_evaluator
+    from nn.device import describe_machine
+    from nn.inference.evaluator import load_evaluator
 
     use_gpu = options.use_gpu and describe_machine().gpu is not None
     return load_evaluator(options.model, options.size, use_gpu)

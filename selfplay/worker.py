@@ -138,7 +138,7 @@ def _report_failure(connection: Connection, text: str, status: int) -> None:
 def _work(connection: Connection, task: WorkerTask) -> None:
     """Load the network and play; raises Stop."""
     from nn.inference.batch_evaluator import load_batch_evaluator
-    from nn.utility import ModelFileError
+    from nn.model_file import ModelFileError
 
     settings = task.settings
     try:

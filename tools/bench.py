@@ -88,7 +88,7 @@ def fail(text: str) -> None:
 
 def run_with_model(suites: Iterable[Suite], model: str, **options: Any) -> None:
     """Run suites that need the network; a model or games that cannot be used end the program."""
-    from nn.utility import ModelFileError
+    from nn.model_file import ModelFileError
 
     try:
         run(suites, model=find_model(model, PROGRAM_DIR), **options)

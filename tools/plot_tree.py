@@ -13,9 +13,9 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from common.atomic_file import write_atomically
 from common.command_line import run_command
 from common.print_console import print_err
-from nn.utility import write_atomically
 from tools.treelib.dump_reader import DumpError, read_dump
 from tools.treelib.page import format_page
 from tools.treelib.svg import format_svg

@@ -16,10 +16,10 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from common.atomic_file import write_atomically
 from common.command_line import run_command
 from common.print_console import print_err, print_out
 from gtp.engine_process import EngineError
-from nn.utility import write_atomically
 from tools.matchlib.command import split_command
 from tools.matchlib.engine import Engine
 from tools.matchlib.errors import MatchError

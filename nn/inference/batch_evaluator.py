@@ -13,9 +13,8 @@ import torch
 
 from nn.feature import Evaluator as AnyEvaluator
 from nn.feature import plane_set_of
-from nn.inference.evaluator import Evaluator
+from nn.inference.evaluator import Evaluator, load_evaluator
 from nn.model_file import ModelFile
-from nn.utility import load_evaluator
 
 BUFFERS = 2
 

@@ -5,6 +5,7 @@ Letters: N positions, S board size, F filters, A = S*S + 1 policy entries.
 
 import math
 import threading
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -13,11 +14,13 @@ from torch.nn import functional
 
 from board.geometry import make_symmetry_index
 from nn.constant import INPUT_PLANES
+from nn.device import choose_half_dtype
 from nn.feature import BASIC
 from nn.inference.winograd import Layer, WinogradTower, is_worth_while
+from nn.model_file import ModelFile
 from nn.network.dual_net import DualNet
 from nn.network.res_block import ResidualBlock
-from nn.precision import choose_half_dtype
+from nn.network.weights import load_network
 
 CPU_BATCH_LIMIT = 256
 GPU_BATCH_LIMIT = 4096
@@ -207,3 +210,10 @@ class Evaluator:
         source = torch.from_numpy(np.ascontiguousarray(planes, dtype=np.float32)).to(self.device, non_blocking=True)
         policy, value = self.network(source.to(self.dtype).contiguous(memory_format=torch.channels_last))
         return policy.cpu().contiguous().numpy(), value.cpu().numpy()
+
+
+def load_evaluator(
+    path: str | Path | ModelFile, board_size: int | None = None, use_gpu: bool = False, symmetries: int = 1
+) -> Evaluator:
+    """Return the fast numpy evaluator of a model file ("none": random weights); raises ModelFileError."""
+    return Evaluator(load_network(path, board_size, use_gpu), symmetries)

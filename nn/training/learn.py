@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from common.print_console import print_out
+from nn.network.weights import save_network
 from nn.training.checkpoint import DamagedCheckpoint, describe_finished, read_checkpoint
 from nn.training.ranks import Ranks
 from nn.training.recipe import REINFORCEMENT, SUPERVISED, Recipe
@@ -12,7 +13,6 @@ from nn.training.run_config import TrainConfig, TrainError
 from nn.training.run_files import RunFiles
 from nn.training.start import continue_from
 from nn.training.trainer import Trainer
-from nn.utility import save_network
 
 __all__ = ["REINFORCEMENT", "SUPERVISED", "TrainConfig", "TrainError", "train"]
 

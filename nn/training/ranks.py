@@ -14,8 +14,8 @@ import torch
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
+from nn.device import get_torch_device
 from nn.training.run_config import TrainError
-from nn.utility import get_torch_device
 
 # Making data from a large archive may take the first process hours, while the others wait.
 TIMEOUT = timedelta(hours=12)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from common.atomic_file import write_atomically
 from common.print_console import print_err
-from nn.utility import write_atomically
 
 Curves = tuple[tuple[str, str], ...]  # column and its name in the legend
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import torch
 
+from nn.model_file import ModelFileError
 from nn.network.dual_net import DEFAULT_BLOCKS, DEFAULT_FILTERS, DualNet
+from nn.network.weights import load_network
 from nn.training.run_config import TrainConfig, TrainError
-from nn.utility import ModelFileError, load_network
 
 
 def make_first_network(config: TrainConfig) -> DualNet:

@@ -12,21 +12,22 @@ from board.geometry import make_symmetry_index
 from common.interrupt import StopRequest
 from common.print_console import print_out
 from nn.data.dataset import Samples, make_batch
+from nn.device import to_channels_last
 from nn.network.dual_net import DualNet
 from nn.network.triple_net import TripleNet
-from nn.precision import choose_precision
+from nn.network.weights import save_atomically, save_network
 from nn.training.average import WeightAverage
 from nn.training.checkpoint import Going
 from nn.training.loss import calculate_ownership_loss, calculate_policy_loss, calculate_value_loss, make_value_target
 from nn.training.metrics import Scores, Sums, print_scores
 from nn.training.optimizer import load_momentum, make_optimizer
+from nn.training.precision import choose_precision
 from nn.training.ranks import Ranks
 from nn.training.recipe import Recipe, make_schedule
 from nn.training.run_config import Progress, TrainConfig, TrainError
 from nn.training.run_files import RunFiles
 from nn.training.run_table import RunTable
 from nn.training.start import make_first_network
-from nn.utility import save_atomically, save_network, to_channels_last
 
 ROW_STEPS = 1000  # steps between two rows of a supervised run
 CHECK_STEPS = 50  # steps between two looks at the running loss

@@ -113,8 +113,8 @@ def test_the_bundled_model_and_random_weights():
     ("Tesla", False, OK, "--use-gpu true"),
 ])
 def test_devices(monkeypatch: pytest.MonkeyPatch, gpu: str | None, use_gpu: bool, level: str, word: str):
-    import nn.utility
-    monkeypatch.setattr(nn.utility, "describe_machine", lambda: nn.utility.Machine(2, gpu))
+    import nn.device
+    monkeypatch.setattr(nn.device, "describe_machine", lambda: nn.device.Machine(2, gpu))
     finding = only(doctor.check_device(make_patient(use_gpu=use_gpu)))
     assert finding.level == level and word in finding.text
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nn.utility import load_network
+from nn.network.weights import load_network
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import torch
 
 from nn.data.dataset import load_samples
-from nn.precision import FullPrecision
 from nn.training.learn import SUPERVISED, TrainConfig
+from nn.training.precision import FullPrecision
 from nn.training.ranks import Ranks
 from nn.training.trainer import Trainer
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from nn.inference.batch_evaluator import CudaEvaluator, ThreadedEvaluator, load_batch_evaluator
-from nn.inference.evaluator import Evaluator
-from nn.utility import ModelFileError, load_evaluator
+from nn.inference.evaluator import Evaluator, load_evaluator
+from nn.model_file import ModelFileError
 
 SIZE, POSITIONS = 5, 24
 

@@ -17,9 +17,9 @@ from click.testing import CliRunner
 import nn.training.trainer
 from nn.data.data_file import DataError
 from nn.data.dataset import DataSet, load_samples, make_batch
+from nn.network.weights import load_network
 from nn.training.learn import SUPERVISED, TrainConfig, TrainError, train
 from nn.training.trainer import Trainer
-from nn.utility import load_network
 from tests.nn.samples import make_arrays, write_data
 from train import main
 

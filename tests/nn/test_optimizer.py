@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import learning_param
+from nn.device import to_channels_last
 from nn.network.dual_net import DualNet
 from nn.training.optimizer import Muon, make_optimizer, orthogonalize
 from nn.training.run_config import TrainConfig, TrainError
-from nn.utility import to_channels_last
 
 CPU = torch.device("cpu")
 

@@ -13,10 +13,10 @@ import torch
 from click.testing import CliRunner
 
 from nn.data.data_generator import generate_reinforcement_learning_data
-from nn.precision import FullPrecision, MixedPrecision
+from nn.network.weights import load_network, save_network
 from nn.training.learn import REINFORCEMENT, TrainConfig, TrainError, train
+from nn.training.precision import FullPrecision, MixedPrecision
 from nn.training.trainer import Trainer
-from nn.utility import load_network, save_network
 from tests.nn.selfplay_games import SIZE, write_games
 from tests.nn.test_learn import read_table, same, tensors
 from train import main

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from nn.network.weights import load_network
 from nn.training.learn import REINFORCEMENT, TrainConfig, TrainError, train
 from nn.training.run_files import RunFiles
-from nn.utility import load_network
 from tests.nn.samples import write_data
 from tests.nn.selfplay_games import SIZE
 from tests.nn.test_rl_learn import add_games

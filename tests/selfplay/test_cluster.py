@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from nn.network.dual_net import DualNet
-from nn.utility import save_network
+from nn.network.weights import save_network
 from selfplay.archive import BATCH_FILE, LOG_FILE
 from tests.selfplay.test_main import games
 

@@ -10,8 +10,7 @@ from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
 from nn.feature import PlaneSet, generate_input_planes
-from nn.inference.evaluator import Evaluator
-from nn.utility import load_evaluator
+from nn.inference.evaluator import Evaluator, load_evaluator
 from tools.benchlib.evaluators import CountingEvaluator
 from tools.benchlib.measure import Figure, Settings, Work, interleave, measure
 from tools.benchlib.positions import LATE_9X9, make_board, make_random_board

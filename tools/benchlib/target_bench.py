@@ -15,7 +15,7 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
-from nn.utility import load_evaluator
+from nn.inference.evaluator import load_evaluator
 from sgf.reader import SGFReader
 from tools.benchlib.measure import Figure, Settings
 from tools.benchlib.positions import sample_games

@@ -8,15 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from common.atomic_file import write_atomically
+from nn.device import get_torch_device
+from nn.inference.evaluator import load_evaluator
+from nn.model_file import ModelFileError
 from nn.network.dual_net import DualNet
-from nn.utility import (
-    ModelFileError,
-    get_torch_device,
-    load_evaluator,
-    load_network,
-    save_network,
-    write_atomically,
-)
+from nn.network.weights import load_network, save_network
 
 CPU = torch.device("cpu")
 

@@ -1,41 +1,24 @@
-"""Devices and model files.
+"""Weights on disk: a model file is a plain state_dict with TamaGo's key names.
 
-A model file is a plain state_dict with TamaGo's key names; filters, blocks and board size are read from its tensors.
+Filters, blocks and board size are read from its tensors.
 """
 
 import io
 import math
 import pickle
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import torch
 
 from common.atomic_file import write_atomically
-from common.print_console import print_err
 from nn.constant import INPUT_PLANES
-from nn.model_file import RANDOM_MODEL, ModelFile, read_model_file
+from nn.device import get_torch_device
+from nn.model_file import RANDOM_MODEL, ModelFile, ModelFileError, read_model_file
 from nn.network.dual_net import DualNet
 from nn.network.head.policy_head import POLICY_CHANNELS
 
-if TYPE_CHECKING:
-    from nn.inference.evaluator import Evaluator
-
-Net = TypeVar("Net", bound=torch.nn.Module)
-
 RANDOM_MODEL_SEED = 0
-SUGGESTION = "give another file with --model, or `--model none` for a network that knows nothing"
-
-
-class ModelFileError(Exception):
-    """A model file that cannot be used; one line with path, reason and what to do."""
-
-    def __init__(self, path: str | Path | ModelFile, reason: str, advice: str = SUGGESTION) -> None:
-        """Keep the three parts; str() joins them."""
-        super().__init__(f"cannot use model {path}: {reason}; {advice}")
-        self.path = str(path)
-        self.reason = reason
-        self.advice = advice
 
 
 class NetworkShape(NamedTuple):
@@ -44,34 +27,6 @@ class NetworkShape(NamedTuple):
     filters: int
     blocks: int
     board_size: int
-
-
-class Machine(NamedTuple):
-    """What torch can calculate on: threads of the CPU, and the name of the first CUDA device, None if there is none."""
-
-    threads: int
-    gpu: str | None
-
-
-def describe_machine() -> Machine:
-    """Return what torch can calculate on here."""
-    gpu = torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
-    return Machine(torch.get_num_threads(), gpu)
-
-
-def get_torch_device(use_gpu: bool, index: int = 0) -> torch.device:
-    """Return CUDA device number `index` if it is asked for and there, else the CPU; the first one who asks is told."""
-    if use_gpu and torch.cuda.is_available() and index < torch.cuda.device_count():
-        return torch.device("cuda", index)
-    if use_gpu and index == 0:
-        print_err("No CUDA device found: using the CPU (say --use-gpu false to silence this line).")
-    return torch.device("cpu")
-
-
-def to_channels_last(network: Net, device: torch.device) -> Net:
-    """Move a network to a device, its convolutions in the memory format that is fastest there (also on CPUs)."""
-    moved = network.to(device)
-    return moved.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
 
 def save_atomically(content: Any, path: str | Path) -> None:
@@ -178,14 +133,3 @@ def make_random_network(board_size: int | None, device: torch.device) -> DualNet
         torch.manual_seed(RANDOM_MODEL_SEED)
         network = DualNet(device) if board_size is None else DualNet(device, board_size)
     return network.to(device).eval()
-
-
-def load_evaluator(
-    path: str | Path | ModelFile, board_size: int | None = None, use_gpu: bool = False, symmetries: int = 1
-) -> "Evaluator":
-    """Return the fast numpy evaluator of a model file ("none": random weights); raises ModelFileError."""
-    from nn.inference.evaluator import (
-        Evaluator,  # the import of the lower-level parts waits until an evaluator is wanted
-    )
-
-    return Evaluator(load_network(path, board_size, use_gpu), symmetries)

@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 import torch
 
+from nn.device import choose_half_dtype
+
 
 class Precision(Protocol):
     """What a training loop needs to know about number formats."""
@@ -77,19 +79,6 @@ class MixedPrecision:
         """Take up the loss scale, if the checkpoint was written with one."""
         if state and self.scaler.is_enabled():
             self.scaler.load_state_dict(state)
-
-
-def has_native_bf16() -> bool:
-    """Tell whether this CPU multiplies bfloat16 matrices in hardware (elsewhere bfloat16 is ten times slower)."""
-    checks = (getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"))
-    return any(check() for check in checks if check is not None)
-
-
-def choose_half_dtype(device: torch.device) -> torch.dtype | None:
-    """Return the half-precision format that is fast on a device, or None where float32 is faster."""
-    if device.type == "cuda":
-        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
-    return torch.bfloat16 if device.type == "cpu" and has_native_bf16() else None
 
 
 def choose_precision(device: torch.device) -> Precision:

@@ -1,0 +1,50 @@
+"""What the network runs on: the device, and the formats that are fast there."""
+
+from typing import NamedTuple, TypeVar
+
+import torch
+
+from common.print_console import print_err
+
+Net = TypeVar("Net", bound=torch.nn.Module)
+
+
+class Machine(NamedTuple):
+    """What torch can calculate on: threads of the CPU, and the name of the first CUDA device, None if there is none."""
+
+    threads: int
+    gpu: str | None
+
+
+def describe_machine() -> Machine:
+    """Return what torch can calculate on here."""
+    gpu = torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
+    return Machine(torch.get_num_threads(), gpu)
+
+
+def get_torch_device(use_gpu: bool, index: int = 0) -> torch.device:
+    """Return CUDA device number `index` if it is asked for and there, else the CPU; the first one who asks is told."""
+    if use_gpu and torch.cuda.is_available() and index < torch.cuda.device_count():
+        return torch.device("cuda", index)
+    if use_gpu and index == 0:
+        print_err("No CUDA device found: using the CPU (say --use-gpu false to silence this line).")
+    return torch.device("cpu")
+
+
+def to_channels_last(network: Net, device: torch.device) -> Net:
+    """Move a network to a device, its convolutions in the memory format that is fastest there (also on CPUs)."""
+    moved = network.to(device)
+    return moved.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+
+def has_native_bf16() -> bool:
+    """Tell whether this CPU multiplies bfloat16 matrices in hardware (elsewhere bfloat16 is ten times slower)."""
+    checks = (getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"))
+    return any(check() for check in checks if check is not None)
+
+
+def choose_half_dtype(device: torch.device) -> torch.dtype | None:
+    """Return the half-precision format that is fast on a device, or None where float32 is faster."""
+    if device.type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
+    return torch.bfloat16 if device.type == "cpu" and has_native_bf16() else None
