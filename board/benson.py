@@ -4,55 +4,180 @@ D. B. Benson, "Life in the game of Go", Information Sciences 10 (1976): strings 
 a region being vital to a string when all its empty points are liberties of that string.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from board.state import EMPTY, OUT_OF_BOARD, WIDTH, State
+from board.geometry import get_geometry
+from board.state import BLACK, EMPTY, OUT_OF_BOARD, SIZE, WHITE, WIDTH, State
+from common.kernel import kernel
 
 
-def get_regions(state: State, color: int) -> list[list[int]]:
-    """Return the connected regions of points without a stone of `color`."""
-    width = int(state.info[WIDTH])
-    seen = (state.stones == color) | (state.stones == OUT_OF_BOARD)
-    regions = []
-    for start in range(len(seen)):
-        if seen[start]:
-            continue
-        seen[start] = True
-        region = [start]
-        for pos in region:
-            for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
-                if not seen[neighbor]:
-                    seen[neighbor] = True
-                    region.append(neighbor)
-        regions.append(region)
-    return regions
+class AreaWork(NamedTuple):
+    """Work space of one thread; what it holds is of the color that was looked at last."""
+
+    queue: np.ndarray  # int16 [C]
+    region: np.ndarray  # int16 [C]: number of the region of each point, -1 for stones of the color and off the board
+    vital: np.ndarray  # int16 [C, 4], by region: ids of the strings it is vital to
+    vitals: np.ndarray  # int16 [C], by region: how many these are
+    empty: np.ndarray  # bool [C], by region: no stone in it
+    narrow: np.ndarray  # bool [C], by region: at most one of its points is not beside a stone of the color
+    enclosed: np.ndarray  # bool [C], by region: beside pass-alive strings only
+    eyes: np.ndarray  # int16 [C], by string id: enclosed regions vital to it
+    alive: np.ndarray  # bool [C], by string id: pass-alive
+
+
+def new_area_work(board_size: int) -> AreaWork:
+    """Return work space for one board size."""
+    cells = get_geometry(board_size).cells
+    numbers = [np.zeros(cells, dtype=np.int16) for _ in range(4)]
+    flags = [np.zeros(cells, dtype=np.bool_) for _ in range(4)]
+    queue, region, vitals, eyes = numbers
+    empty, narrow, enclosed, alive = flags
+    return AreaWork(queue, region, np.zeros((cells, 4), dtype=np.int16), vitals, empty, narrow, enclosed, eyes, alive)
+
+
+@kernel
+def keep_neighbors(state, pos, color, area, number, first):
+    """Strike from the region's vital strings those without a stone beside the empty point `pos`.
+
+    With `first`, list the strings beside it instead. Modifies area.vital and vitals.
+    """
+    ids, stones, width, vital = state.string_id, state.stones, state.info[WIDTH], area.vital[number]
+    kept = 0
+    if first:
+        for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
+            known = stones[neighbor] != color
+            for i in range(kept):
+                known = known or vital[i] == ids[neighbor]
+            if not known:
+                vital[kept] = ids[neighbor]
+                kept += 1
+    else:
+        for i in range(area.vitals[number]):
+            name = vital[i]
+            if name in (ids[pos - width], ids[pos - 1], ids[pos + 1], ids[pos + width]):
+                vital[kept] = name
+                kept += 1
+    area.vitals[number] = kept
+
+
+@kernel
+def flood_region(state, start, color, area, number):
+    """Collect the region without stones of `color` around the empty point `start`. Modifies area."""
+    stones, width = state.stones, state.info[WIDTH]
+    region, queue = area.region, area.queue
+    queue[0] = start
+    region[start] = number
+    head, tail, hidden, empty = 0, 1, 0, True
+    while head < tail:
+        pos = queue[head]
+        head += 1
+        if stones[pos] == EMPTY:
+            keep_neighbors(state, pos, color, area, number, head == 1)
+        else:
+            empty = False
+        beside = False
+        for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
+            if stones[neighbor] == color:
+                beside = True
+            elif stones[neighbor] != OUT_OF_BOARD and region[neighbor] < 0:
+                region[neighbor] = number
+                queue[tail] = neighbor
+                tail += 1
+        if not beside:
+            hidden += 1
+    area.empty[number] = empty
+    area.narrow[number] = hidden <= 1
+    area.enclosed[number] = True
+    for i in range(area.vitals[number]):
+        area.eyes[area.vital[number, i]] += 1
+
+
+@kernel
+def find_regions(state, color, area):
+    """Number the regions without stones of `color`, none where there is no such stone. Modifies area."""
+    size, width = state.info[SIZE], state.info[WIDTH]
+    any_stone = False
+    for pos in range(len(state.stones)):
+        area.region[pos] = -1
+        if state.stones[pos] == color:
+            area.eyes[pos] = 0
+            area.alive[pos] = True
+            any_stone = True
+    number = 0
+    if any_stone:
+        for y in range(1, size + 1):
+            for pos in range(y * width + 1, y * width + size + 1):
+                if state.stones[pos] == EMPTY and area.region[pos] < 0:
+                    flood_region(state, pos, color, area, number)
+                    number += 1
+
+
+@kernel
+def give_up_string(state, string_id, area):
+    """Mark a string as not pass-alive, and the regions beside it as not enclosed. Modifies area."""
+    width = state.info[WIDTH]
+    area.alive[string_id] = False
+    stone = string_id
+    while True:
+        for neighbor in (stone - width, stone - 1, stone + 1, stone + width):
+            number = area.region[neighbor]
+            if number >= 0 and area.enclosed[number]:
+                area.enclosed[number] = False
+                for i in range(area.vitals[number]):
+                    area.eyes[area.vital[number, i]] -= 1
+        stone = state.string_next[stone]
+        if stone == string_id:
+            break
+
+
+@kernel
+def find_alive(state, color, area):
+    """Find the pass-alive strings of `color` and the regions that they alone enclose. Modifies area."""
+    find_regions(state, color, area)
+    changed = True
+    while changed:
+        changed = False
+        for pos in range(len(state.stones)):
+            if state.string_id[pos] == pos and state.stones[pos] == color and area.alive[pos] and area.eyes[pos] < 2:
+                give_up_string(state, pos, area)
+                changed = True
+
+
+@kernel
+def is_safe_region(area, number):
+    """Return whether an enclosed region is its owner's for good: the opponent cannot live inside."""
+    return area.enclosed[number] and (area.empty[number] or area.narrow[number])
+
+
+@kernel
+def find_owners(state, area, owner):
+    """Give every point to the color it belongs to if both pass from now on, dead stones in safe regions taken off.
+
+    That is: pass-alive strings with their safe regions, all other stones, and empty regions that one color alone
+    surrounds. Modifies area and owner (int8 [C]: BLACK, WHITE, EMPTY for neutral points).
+    """
+    for pos in range(len(owner)):
+        owner[pos] = EMPTY if state.stones[pos] == OUT_OF_BOARD else state.stones[pos]
+    for color in (BLACK, WHITE):
+        find_alive(state, color, area)
+        for pos in range(len(owner)):
+            number = area.region[pos]
+            if number < 0:
+                continue
+            if is_safe_region(area, number) or (area.empty[number] and owner[pos] == EMPTY):
+                owner[pos] = color
 
 
 def find_pass_alive(state: State, color: int) -> tuple[np.ndarray, np.ndarray]:
     """Return two masks, bool [C]: the pass-alive stones of `color` and the regions they enclose as territory.
 
-    A region is territory when it is vital to a pass-alive string and borders no other string of the color.
+    A region is territory when it borders no other string of the color and the opponent cannot live inside: it is
+    empty, or at most one of its points is not beside a stone of the color.
     """
-    width = int(state.info[WIDTH])
-    alive = {int(i) for i in state.string_id[state.stones == color]}
-    regions = []
-    for region in get_regions(state, color):
-        beside = [{int(state.string_id[pos + step]) for step in (-width, -1, 1, width)
-                   if state.stones[pos + step] == color} for pos in region]
-        vital = None
-        for pos, ids in zip(region, beside, strict=True):
-            if state.stones[pos] == EMPTY:
-                vital = ids if vital is None else vital & ids
-        regions.append((region, set().union(*beside), vital or set()))
-    while True:
-        healthy = [(region, border, vital) for region, border, vital in regions if border <= alive]
-        remaining = {i for i in alive if sum(i in vital for _, _, vital in healthy) >= 2}
-        if remaining == alive:
-            break
-        alive = remaining
-    stones, territory = np.isin(state.string_id, list(alive)), np.zeros(len(state.stones), dtype=bool)
-    stones &= state.stones == color
-    for region, _, vital in healthy:
-        if vital & alive:
-            territory[region] = True
-    return stones, territory
+    area = new_area_work(int(state.info[SIZE]))
+    find_alive(state, color, area)
+    stones = (state.stones == color) & area.alive[state.string_id]
+    safe = area.enclosed & (area.empty | area.narrow)
+    return stones, (area.region >= 0) & safe[area.region]

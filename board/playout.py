@@ -25,6 +25,7 @@ from board.state import (
     copy_state,
     new_state,
 )
+from board.string import find_liberty
 from common.kernel import kernel
 
 # A player does not put this many stones or more into atari by its own move (that would break sekis); NO_LIMIT for
@@ -62,20 +63,6 @@ def random_move(state, color, self_atari_limit, random_state):
         state.empties[remaining] = pos
         state.empty_index[pos] = remaining
     return PASS
-
-
-@kernel
-def find_liberty(state, string_id):
-    """Return the first liberty of a string, walking along its stones."""
-    width = state.info[WIDTH]
-    stone = string_id
-    while True:
-        for neighbor in (stone - width, stone - 1, stone + 1, stone + width):
-            if state.stones[neighbor] == EMPTY:
-                return int(neighbor)
-        stone = state.string_next[stone]
-        if stone == string_id:
-            return PASS
 
 
 @kernel

@@ -92,6 +92,20 @@ def stones_in_atari(state, pos):
 
 
 @kernel
+def find_liberty(state, string_id, other=0):
+    """Return the first liberty of a string that is not `other`, walking along its stones; 0 if it has none."""
+    width = state.info[WIDTH]
+    stone = string_id
+    while True:
+        for neighbor in (stone - width, stone - 1, stone + 1, stone + width):
+            if state.stones[neighbor] == EMPTY and neighbor != other:
+                return int(neighbor)
+        stone = state.string_next[stone]
+        if stone == string_id:
+            return 0
+
+
+@kernel
 def connect_string(state, first, second):
     """Join two strings and return the id of the union, which is that of the larger one.
 

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from board.benson import find_pass_alive
+from board.benson import find_owners, find_pass_alive, new_area_work
 from board.go_board import GoBoard
 from board.playout import playout_ownership
 from board.score import get_area
@@ -140,10 +140,33 @@ def test_a_pass_alive_region_is_territory() -> None:
     assert {twins.point(int(pos)) for pos in np.flatnonzero(territory)} == {(1, 1), (3, 1)}
 
 
+def safe_area(twins: Twins) -> dict[tuple[int, int], Stone]:
+    """Return who owns each point, dead stones in pass-alive regions taken off, as the fast board sees it."""
+    owner = np.full(len(twins.fast.state.stones), 9, dtype=np.int8)
+    find_owners(twins.fast.state, new_area_work(twins.size), owner)
+    return {point: Stone(int(owner[twins.pos(point)])) for point in twins.slow.points}
+
+
+@pytest.mark.plain
+def test_a_stone_that_cannot_live_in_a_pass_alive_region_is_taken_off() -> None:
+    twins = Twins.from_diagram("""
+        . X O X . . .
+        X X . X O . .
+        X . X X O . .
+        X X X O O . .
+        O O O O . O O
+        . . . . O . O
+        . . . . O O .
+    """)
+    owner = safe_area(twins)
+    assert owner[3, 1] is Stone.BLACK and owner[5, 1] is Stone.EMPTY and owner[6, 6] is Stone.WHITE
+    assert owner == {point: STONES[color] for point, color in twins.slow.safe_area().items()}
+
+
 @pytest.mark.parametrize("size", [3, 4, 5, 6, 9])
 def test_benson_equals_its_twin_in_random_games(size: int) -> None:
     rng = random.Random(size)
-    twins, color, met = Twins(size), "b", 0
+    twins, color, met, differ = Twins(size), "b", 0, 0
     for number in range(4 * size * size):
         twins.play(choose(twins, color, rng), color)
         color = OTHER[color]
@@ -152,7 +175,10 @@ def test_benson_equals_its_twin_in_random_games(size: int) -> None:
                 expected = twins.slow.pass_alive(side)
                 assert pass_alive(twins, side) == expected
                 met += bool(expected)
-    assert met
+            owners = twins.slow.safe_area()
+            assert safe_area(twins) == {point: STONES[color] for point, color in owners.items()}
+            differ += owners != twins.slow.owners()
+    assert met and differ
 
 
 DEAD = [

@@ -184,6 +184,23 @@ class SlowBoard:
                 return stones
             chains, regions = alive, kept
 
+    def safe_area(self) -> dict[Point, str]:
+        """Return who owns each point if both pass from now on, dead stones in pass-alive regions taken off.
+
+        A region that borders pass-alive strings alone is safe if it holds no stone or if all of its points but one
+        are beside those strings. Outside, empty regions belong to the one color they touch.
+        """
+        owner, safe = self.owners(), {}
+        for color in "bw":
+            alive = self.pass_alive(color)
+            safe.update(dict.fromkeys(alive, color))
+            for region in self._components(lambda point: "inside", [p for p in self.points if self.grid[p] != color]):
+                hidden = [p for p in region if all(self.grid[near] != color for near in self.neighbors[p])]
+                empty = all(self.grid[p] == EMPTY for p in region)
+                if alive and self.border(region) <= alive and (empty or len(hidden) <= 1):
+                    safe.update(dict.fromkeys(region, color))
+        return owner | safe
+
     def _is_vital(self, region: set[Point], chain: set[Point]) -> bool:
         around = self.border(chain)
         return bool(region & around) and all(p in around for p in region if self.grid[p] == EMPTY)
