@@ -14,7 +14,6 @@ from board.score import area_score
 from board.state import (
     BLACK,
     EMPTIES,
-    EMPTY,
     LAST_MOVE,
     PASSES,
     SIZE,

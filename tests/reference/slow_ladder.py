@@ -76,7 +76,7 @@ def is_between_kos(board: SlowBoard, target: Point) -> bool:
 
 
 def find_ladders(board: SlowBoard, nodes: int) -> tuple[set[Point], dict[str, set[Point]]]:
-    """Return the stones that ladders catch, and by color the moves that catch a string of it; may raise TooLongError."""
+    """Return the stones that ladders catch, and by color the moves that catch one of its; may raise TooLongError."""
     caught: set[Point] = set()
     catching: dict[str, set[Point]] = {"b": set(), "w": set()}
     for string in board.strings():
