@@ -1,7 +1,11 @@
 """Self-play: `python selfplay_main.py` fills archive/{k}/ with games for reinforcement learning."""
 
-import secrets
 import signal
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until run_command: Ctrl-C during the imports is no traceback
+
+import secrets
 import sys
 from pathlib import Path
 from typing import Any
@@ -88,7 +92,11 @@ def main(
                               share_cores(processes, count_usable_cores())[1], batch_size)
             crew = (remote_crew(task, processes) if remote_crew
                     else LocalCrew(task, processes, len(batch.missing)))
-            return play(batch, Supervisor(batch, crew), crew.description, model_path)
+            try:
+                return play(batch, Supervisor(batch, crew), crew.description, model_path)
+            except SelfPlayError:
+                batch.discard_if_empty()
+                raise
     except (ArchiveError, FileNotFoundError) as error:
         return fail(str(error), 2)
     except SelfPlayError as error:

@@ -4,9 +4,13 @@
 GPUs: `torchrun --nproc-per-node 2 train.py ...`.
 """
 
+import signal
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until run_command: Ctrl-C during the imports is no traceback
+
 import importlib.util
 import os
-import signal
 import sys
 from functools import partial
 from pathlib import Path
@@ -17,6 +21,7 @@ import click
 import learning_param
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
+from common.interrupt import Terminated, raise_on_sigterm
 from common.print_console import print_err
 
 PROGRAM_DIR = Path(__file__).resolve().parent
@@ -172,7 +177,7 @@ def main(**options: Any) -> None:
 def make_data(
     rl: bool, kifu_dir: Path, board_size: int, window_size: int, workers: int | None, data_dir: Path
 ) -> None:
-    """Turn games into npz files; ends the program where not one game is usable."""
+    """Turn games into npz files; ends the program where not one game is usable, and where it is told to stop."""
     from nn.data.data_generator import (
         NoTrainingDataError,
         generate_reinforcement_learning_data,
@@ -180,12 +185,16 @@ def make_data(
     )
 
     try:
-        if rl:
-            generate_reinforcement_learning_data(PROGRAM_DIR, kifu_dir, board_size, window_size, workers, data_dir)
-        else:
-            generate_supervised_learning_data(PROGRAM_DIR, kifu_dir, board_size, workers, data_dir)
+        with raise_on_sigterm():
+            if rl:
+                generate_reinforcement_learning_data(PROGRAM_DIR, kifu_dir, board_size, window_size, workers, data_dir)
+            else:
+                generate_supervised_learning_data(PROGRAM_DIR, kifu_dir, board_size, workers, data_dir)
     except NoTrainingDataError as error:
         fail(str(error), 2)
+    except KeyboardInterrupt as stop:
+        fail("stopped while games were read: the data of before are intact, the same command reads the games anew",
+             128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT))
 
 
 def fail(text: str, status: int) -> None:

@@ -1,6 +1,7 @@
 """Running an entry script: whatever a user gets wrong is one line on stderr and a proper exit status."""
 
 import math
+import signal
 from typing import Any
 
 import click
@@ -34,6 +35,8 @@ def run_command(command: click.Command, name: str) -> int:
     A bad option is one line that begins with `name`, and status 2. Ctrl-C before the command has begun its work is
     status 130.
     """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         status = command.main(prog_name=name, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -1,11 +1,53 @@
-"""Stopping a long run between two steps instead of in the middle of one."""
+"""Stopping a long run: between two steps instead of in the middle of one, and without leaving anything behind."""
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from types import FrameType, TracebackType
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, where it ends work as Ctrl-C does."""
+
+
+@contextmanager
+def raise_on_sigterm() -> Iterator[None]:
+    """Inside this context, the first SIGTERM raises Terminated, so that what is open is cleared away."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, old)
+        raise Terminated
+
+    old = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, old)
+
+
+@contextmanager
+def block_interrupts() -> Iterator[None]:
+    """Let processes that are started inside inherit a blocked SIGINT; one that comes meanwhile acts afterwards.
+
+    Ctrl-C reaches a whole group of processes: those that still import would end with a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # started with the first process, it would lift the block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class StopRequest:

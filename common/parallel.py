@@ -1,10 +1,14 @@
 """Work for several processes, with the results in the order of the tasks."""
 
 import multiprocessing
+import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from typing import TypeVar
+
+from common.interrupt import block_interrupts
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -22,11 +26,12 @@ def map_in_order(
             yield task, function(task)
         return
     # spawn: the caller may have threads (torch), which do not survive a fork.
-    pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), end_with_parent)
     waiting: deque[tuple[Task, Future[Result]]] = deque()
     try:
         for task in tasks:
-            waiting.append((task, pool.submit(function, task)))
+            with block_interrupts():
+                waiting.append((task, pool.submit(function, task)))
             if len(waiting) >= workers * TASKS_PER_WORKER:
                 done, future = waiting.popleft()
                 yield done, future.result()
@@ -35,3 +40,10 @@ def map_in_order(
             yield done, future.result()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def end_with_parent() -> None:
+    """Have this worker process end when the one that started it is gone, however that one ended."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()

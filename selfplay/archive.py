@@ -6,6 +6,7 @@ from the SGF files themselves, so that nothing can disagree with them.
 
 import json
 import os
+import shutil
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -61,6 +62,7 @@ class OpenBatch:
     Attributes:
         missing: numbers of the games still to be played, ascending.
         note: what became of the batch before, for the user; empty if there is nothing to say.
+        is_new: whether this run has created the folder.
     """
 
     folder: Path
@@ -68,11 +70,17 @@ class OpenBatch:
     settings: BatchSettings
     missing: list[int]
     note: str
+    is_new: bool
 
     @property
     def done(self) -> int:
         """How many games are there already."""
         return self.settings.games - len(self.missing)
+
+    def discard_if_empty(self) -> None:
+        """Remove a folder that this run has created, and in which not one game came about."""
+        if self.is_new and not list_games(self.folder):
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def open_batch(archive: Path, wanted: BatchSettings, seed_given: bool) -> OpenBatch:
@@ -92,7 +100,7 @@ def open_batch(archive: Path, wanted: BatchSettings, seed_given: bool) -> OpenBa
     folder = archive / str(number + 1)
     folder.mkdir(exist_ok=True)
     write_settings(folder, wanted)
-    return OpenBatch(folder, number + 1, wanted, list(range(1, wanted.games + 1)), note)
+    return OpenBatch(folder, number + 1, wanted, list(range(1, wanted.games + 1)), note, is_new=True)
 
 
 def _take_up(folder: Path, number: int, settings: BatchSettings, present: set[int]) -> OpenBatch:
@@ -101,7 +109,7 @@ def _take_up(folder: Path, number: int, settings: BatchSettings, present: set[in
         path.unlink(missing_ok=True)
     write_settings(folder, settings)
     missing = [n for n in range(1, settings.games + 1) if n not in present]
-    return OpenBatch(folder, number, settings, missing, f"going on with {folder}")
+    return OpenBatch(folder, number, settings, missing, f"going on with {folder}", is_new=False)
 
 
 def find_difference(begun: BatchSettings, wanted: BatchSettings, seed_given: bool) -> str:

@@ -9,6 +9,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from common.interrupt import block_interrupts
 from nn.model_file import ModelFile
 from selfplay.archive import BatchSettings
 from selfplay.batch import SelfPlay, compile_steps, slots_per_half
@@ -165,18 +166,10 @@ def _work(connection: Connection, task: WorkerTask) -> None:
 
 
 def start_worker(context: Any, task: WorkerTask) -> tuple[Any, Connection]:
-    """Start a worker process and return it with our end of the pipe.
-
-    The worker inherits a blocked SIGINT: a Ctrl-C that reaches the group while it still imports would end it with a
-    traceback.
-    """
+    """Start a worker process and return it with our end of the pipe."""
     ours, theirs = context.Pipe()
     process = context.Process(target=run_process, args=(theirs, task), name="selfplay-worker", daemon=True)
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
-    try:
+    with block_interrupts():
         process.start()
-    finally:
-        if blocked is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     theirs.close()
     return process, ours

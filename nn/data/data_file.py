@@ -4,23 +4,47 @@ Letters: N samples of a file, G games of a file.
 """
 
 import os
+import shutil
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from common.lock_file import take_lock
 from sgf.archive import SelfPlayGame
 
 # Planes compress 30:1 at the fastest level already; slower levels gain little.
 COMPRESS_LEVEL = 1
 
+UNFINISHED = ".new_"  # begins the names of files and folders that are being written
+LOCK_FILE = ".data.lock"
+
 
 class DataError(Exception):
     """Training data that cannot be used; the text names the file and what to do."""
+
+
+@contextmanager
+def hold_data_folder(folder: Path) -> Iterator[None]:
+    """Be the only one who makes data in a folder, which is created and cleared of what a killed maker left behind.
+
+    Raises DataError where another program makes data there, and OSError.
+    """
+    lock = take_lock(folder / LOCK_FILE)
+    if lock is None:
+        raise DataError(f"another program makes data in {folder}: let it end, or give another --data-dir")
+    with lock:
+        for path in folder.glob(f"{UNFINISHED}*"):
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        yield
 
 
 class Blocks(NamedTuple):
@@ -33,7 +57,7 @@ class Blocks(NamedTuple):
 
 def write_arrays(path: Path, arrays: Mapping[str, Blocks]) -> None:
     """Write an npz file, complete or not at all; raises OSError."""
-    temporary = path.with_name(f".new_{path.name}")
+    temporary = path.with_name(UNFINISHED + path.name)
     try:
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESS_LEVEL) as archive:
             for name, (shape, dtype, parts) in arrays.items():

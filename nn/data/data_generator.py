@@ -25,7 +25,7 @@ from board.constant import BOARD_SIZE
 from board.geometry import get_geometry
 from common.print_console import print_err
 from nn.constant import INPUT_PLANES
-from nn.data.data_file import Blocks, GameTable, read_arrays, read_game_table, write_arrays
+from nn.data.data_file import UNFINISHED, Blocks, GameTable, hold_data_folder, read_arrays, read_game_table, write_arrays
 from common.parallel import map_in_order
 from nn.data.replay import Replayer, mover_value
 from sgf.archive import SelfPlayGame, list_archive, list_games, read_selfplay_games
@@ -75,10 +75,9 @@ def generate_supervised_learning_data(
     is usable and OSError where the folders cannot be used.
     """
     folder = Path(program_dir) / "data" if data_dir is None else Path(data_dir)
-    folder.mkdir(parents=True, exist_ok=True)
     paths = list_sgf_files(kifu_dir)
     report = _Report()
-    with TemporaryDirectory(prefix=".new_sl_data_", dir=folder) as temporary:
+    with hold_data_folder(folder), TemporaryDirectory(prefix=f"{UNFINISHED}sl_data_", dir=folder) as temporary:
         files: list[Path] = []
         games = _read_games(paths, board_size, workers or os.cpu_count() or 1, report)
         for batch in _group_by_samples(games, learning_param.DATA_SET_SIZE):
@@ -179,22 +178,22 @@ def generate_reinforcement_learning_data(
     where no game is usable and OSError where the folders cannot be used.
     """
     folder = Path(program_dir) / "data" if data_dir is None else Path(data_dir)
-    folder.mkdir(parents=True, exist_ok=True)
     archive, report, wanted = list_archive(kifu_dir), _Report(), window_size
     files: list[Path] = []
-    for number in reversed(archive):
-        path = folder / f"rl_data_{number}.npz"
-        usable = _update_data_file(path, archive[number], board_size, workers or os.cpu_count() or 1, report)
-        wanted -= usable
-        if usable or path.exists():
-            files.insert(0, path)
-        if wanted <= 0:
-            break
-    if wanted == window_size:
-        raise NoTrainingDataError(f"{kifu_dir}: no usable {board_size}x{board_size} game of self-play in its numbered "
-                                  f"folders ({len(archive)})")
-    for stale in set(folder.glob("rl_data_*.npz")) - set(files):
-        stale.unlink()
+    with hold_data_folder(folder):
+        for number in reversed(archive):
+            path = folder / f"rl_data_{number}.npz"
+            usable = _update_data_file(path, archive[number], board_size, workers or os.cpu_count() or 1, report)
+            wanted -= usable
+            if usable or path.exists():
+                files.insert(0, path)
+            if wanted <= 0:
+                break
+        if wanted == window_size:
+            raise NoTrainingDataError(f"{kifu_dir}: no usable {board_size}x{board_size} game of self-play in its "
+                                      f"numbered folders ({len(archive)})")
+        for stale in set(folder.glob("rl_data_*.npz")) - set(files):
+            stale.unlink()
     print_err(report.summary())
     return [str(path) for path in files]
 

@@ -1,17 +1,24 @@
 """Training data from SGF against a replay that is slow and plain."""
 from __future__ import annotations
 
+import os
 import random
 import re
+import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from sgfmill import sgf
 
 import learning_param
+from nn.data.data_file import DataError, hold_data_folder
 from nn.data.data_generator import NoTrainingDataError, generate_supervised_learning_data
+from nn.data.replay import Replayer
+from tests.nn.samples import write_data
 from tests.reference.slow_board import SlowBoard
+from train import main
 
 SIZE = 5
 RESULTS = {"B+3": 2, "W+R": 0, "0": 1, "?": -1}
@@ -180,7 +187,7 @@ def test_files_are_filled_in_order_and_stale_ones_removed(tmp_path: Path, monkey
             assert len(data["value"]) + lengths[game + count] > limit
         game += count
     assert game == len(texts)
-    left = sorted(path.name for path in (tmp_path / "data").iterdir())
+    left = sorted(path.name for path in (tmp_path / "data").glob("[!.]*"))
     assert left == sorted([Path(path).name for path in paths] + ["rl_data_0.npz"])
 
 
@@ -234,7 +241,7 @@ def test_nothing_usable_keeps_the_old_data(tmp_path: Path) -> None:
     (tmp_path / "data" / "sl_data_0.npz").write_text("old")
     with pytest.raises(NoTrainingDataError, match="no usable 5x5 game in 1 SGF file"):
         generate(tmp_path)
-    assert [path.name for path in (tmp_path / "data").iterdir()] == ["sl_data_0.npz"]
+    assert [path.name for path in (tmp_path / "data").glob("[!.]*")] == ["sl_data_0.npz"]
     with pytest.raises(OSError):
         generate_supervised_learning_data(tmp_path, tmp_path / "nowhere", SIZE)
 
@@ -249,3 +256,27 @@ def test_line_collections_and_another_size(tmp_path: Path) -> None:
     assert data["input"].shape == (4, 6, 19, 19)
     assert list(data["policy"].argmax(1)) == [3 * 19 + 15, 15 * 19 + 3, 360, 361]
     assert list(data["value"]) == [0, 2, 2, 0]
+
+
+def test_sigterm_while_games_are_read_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "games").mkdir()
+    for number in range(5):
+        (tmp_path / "games" / f"{number}.sgf").write_text(random_game(number))
+    data = write_data(tmp_path / "data", [10])
+    before = (data / "sl_data_0.npz").read_bytes()
+    monkeypatch.setattr(Replayer, "check", lambda self, game: os.kill(os.getpid(), signal.SIGTERM))
+    result = CliRunner().invoke(main, ["--kifu-dir", str(tmp_path / "games"), "--data-dir", str(data), "--size", "5",
+                                       "--output", str(tmp_path / "model.bin"), "--workers", "1", "--use-gpu", "false"])
+    assert result.exit_code == 128 + signal.SIGTERM and "the same command" in result.stderr
+    assert [path.name for path in data.glob("[!.]*")] == ["sl_data_0.npz"] and not list(data.glob(".new_*"))
+    assert (data / "sl_data_0.npz").read_bytes() == before
+
+
+def test_what_a_killed_maker_left_behind_goes_and_a_living_one_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "data" / ".new_sl_data_x").mkdir(parents=True)
+    (tmp_path / "data" / ".new_sl_data_x" / "sl_data_0.npz").write_bytes(b"half")
+    (tmp_path / "data" / ".new_rl_data_1.npz").write_bytes(b"half")
+    with hold_data_folder(tmp_path / "data"):
+        assert not list((tmp_path / "data").glob(".new_*"))
+        with pytest.raises(DataError, match="another program makes data in .*--data-dir"):
+            generate_supervised_learning_data(tmp_path, tmp_path, SIZE, 1)

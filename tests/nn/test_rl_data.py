@@ -129,7 +129,7 @@ def test_folders_beyond_the_window_lose_their_files(archive: Path, read_paths: l
     (archive.parent / "data" / "rl_data_2.npz").write_text("broken")
     assert generate(archive, window=6) == ["rl_data_1.npz", "rl_data_2.npz"]
     assert generate(archive, window=5) == ["rl_data_2.npz"]
-    assert [path.name for path in (archive.parent / "data").iterdir()] == ["rl_data_2.npz"]
+    assert [path.name for path in (archive.parent / "data").glob("[!.]*")] == ["rl_data_2.npz"]
     write_games(archive / "3", range(1, 4))
     read_paths.clear()
     assert generate(archive, window=5) == ["rl_data_2.npz", "rl_data_3.npz"]

@@ -132,6 +132,21 @@ def test_stopped_by_a_signal(root: Path, tmp_path: Path, number: signal.Signals,
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.0, 0.4, 0.8])
+def test_ctrl_c_while_a_worker_still_imports(root: Path, tmp_path: Path, seconds: float) -> None:
+    archive = tmp_path / "archive"
+    process = subprocess.Popen(command(root, archive, "--num-data", "5000", "--process", "1"), start_new_session=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (archive / "1" / LOG_FILE).exists():
+        time.sleep(0.01)
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 130 and err.splitlines()[-1].startswith("stopped by SIGINT")
+    assert "Traceback" not in err
+
+
+@pytest.mark.slow
 def test_a_worker_that_dies_is_replaced(root: Path, tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     process = subprocess.Popen(command(root, archive, "--num-data", "300", "--process", "1"), start_new_session=True,
@@ -169,7 +184,7 @@ def test_bad_options_give_one_line(root: Path, tmp_path: Path, arguments: list[s
     assert result.returncode == 2
     lines = result.stderr.strip().splitlines()
     assert len(lines) == 1 and complaint in lines[0] and lines[0].startswith("selfplay_main.py: ")
-    assert not list(tmp_path.rglob("*.sgf"))
+    assert not [path for path in tmp_path.iterdir() if path.is_dir()]
 
 
 def test_other_settings_begin_another_batch(tmp_path: Path) -> None:
@@ -193,6 +208,24 @@ def test_other_settings_begin_another_batch(tmp_path: Path) -> None:
     assert fourth.number == 3 and "--visits 16" in fourth.note
     fifth = open_batch(tmp_path, BatchSettings(12, 9, 32, 7.0, True, 0.05, 0.1, 78, target_scale=0.1), False)
     assert fifth.number == 4 and "--target-scale 1.0" in fifth.note
+
+
+def test_a_batch_without_a_game_leaves_no_folder(tmp_path: Path) -> None:
+    from selfplay.archive import BatchSettings, open_batch
+
+    wanted = BatchSettings(10, 9, 16, 7.0, True, 0.05, 0.1, 77)
+    open_batch(tmp_path, wanted, False)
+    open_batch(tmp_path, wanted, False).discard_if_empty()  # of an earlier run
+    assert (tmp_path / "1").exists()
+    other = open_batch(tmp_path, wanted, True)
+    assert other.number == 1
+    changed = open_batch(tmp_path, BatchSettings(10, 9, 32, 7.0, True, 0.05, 0.1, 77), False)
+    changed.discard_if_empty()
+    assert changed.number == 2 and not changed.folder.exists()
+    begun = open_batch(tmp_path, BatchSettings(10, 9, 32, 7.0, True, 0.05, 0.1, 77), False)
+    (begun.folder / "1.sgf").write_text("(;)")
+    begun.discard_if_empty()
+    assert begun.folder.exists()
 
 
 def test_a_batch_from_before_its_newest_settings_goes_on(tmp_path: Path) -> None:

@@ -1,0 +1,56 @@
+"""Worker processes: deaf to the Ctrl-C of their group, and gone when the program that started them is."""
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from common.parallel import map_in_order
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
+
+
+def ask_worker(task: int) -> tuple[int, bool]:
+    """Return the process and whether it is deaf to Ctrl-C; task 1 takes very long."""
+    if task == 1:
+        time.sleep(600)
+    return os.getpid(), signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def main() -> None:
+    """Start two workers and say of the first what it answers."""
+    for _, (number, deaf) in map_in_order(ask_worker, [0, 1], 2):
+        print(number, deaf, flush=True)
+
+
+def is_running(number: int) -> bool:
+    """Tell whether a process is there and no zombie."""
+    try:
+        return ") Z" not in Path(f"/proc/{number}/stat").read_text()
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_workers_end_with_their_parent(root: Path, number: signal.Signals) -> None:
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("needs /proc")
+    with subprocess.Popen([sys.executable, "-m", "tests.common.test_parallel"], cwd=root, stdout=subprocess.PIPE,
+                          text=True, start_new_session=True) as parent:
+        assert parent.stdout is not None
+        worker, deaf = parent.stdout.readline().split()
+        assert deaf == "True" and is_running(int(worker))
+        parent.send_signal(number)
+    deadline = time.monotonic() + 30
+    while is_running(int(worker)):
+        assert time.monotonic() < deadline, "a worker outlived its parent"
+        time.sleep(0.02)
+
+
+if __name__ == "__main__":
+    main()
