@@ -18,6 +18,7 @@ from board.record import Record
 from board.score import area_without, get_area
 from board.state import (
     BLACK,
+    EMPTIES,
     KO_MOVE,
     KO_POS,
     PASSES,
@@ -86,6 +87,11 @@ class GoBoard:
     def ko_move(self) -> int:
         """Number of the move that took the last ko, 0 if there was none."""
         return int(self.state.info[KO_MOVE])
+
+    @property
+    def empty_points(self) -> int:
+        """Number of empty points."""
+        return int(self.state.info[EMPTIES])
 
     @property
     def prisoner(self) -> list[int]:
@@ -184,10 +190,6 @@ class GoBoard:
 
     def _is_legal_without_superko(self, pos: int, color: Stone) -> bool:
         return 0 <= pos < len(self.state.stones) and bool(rules.is_legal(self.state, pos, int(color)))
-
-    def _is_suicide(self, pos: int, color: Stone) -> bool:
-        """Return whether a stone on the empty point would be without a liberty."""
-        return bool(rules.is_suicide(self.state, pos, int(color)))
 
     def is_superko(self, pos: int, color: Stone) -> bool:
         """Return whether a legal move would repeat a position of this game (positional superko)."""

@@ -212,7 +212,7 @@ class Engine:
         self.cpu_time += time.process_time() - cpu_begin
         self._last_move_at = time.monotonic()
         elapsed = self._last_move_at - asked_at
-        self.time.finish(color, elapsed, choice.visits, limit)
+        self.time.finish(color, elapsed, choice.visits, limit, choice.time_limit)
         print_err(format_speed(elapsed, choice.visits))
         return pos
 
@@ -236,7 +236,7 @@ class Engine:
 
     def _think(self, color: Stone, asked_at: float, watch: Watch) -> tuple[Choice, SearchLimit]:
         """Return what to play and the limit that the clock gave."""
-        limit = self.time.limit(color, self.board.board_size, self.board.moves, time.monotonic() - asked_at)
+        limit = self.time.limit(color, self.board.board_size, self.board.empty_points, time.monotonic() - asked_at)
         chooser = self._new_chooser(color)
         choice = chooser.choose(self.tree, self._random, limit, watch)
         self._has_searched = self._has_searched or chooser.has_searched

@@ -1,5 +1,6 @@
 """Decisions that are not the search's: when to resign, when a pass wins, and the drawing of moves."""
 
+import math
 import random
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,12 +13,16 @@ from mcts.analysis import SearchResult
 
 @dataclass(frozen=True)
 class Choice:
-    """A move with the win rate that the side to move had before it, the visits that it cost and the line expected."""
+    """A move with the win rate that the side to move had before it, the visits that it cost and the line expected.
+
+    `time_limit` is when the search had to end, seconds after it began.
+    """
 
     pos: int
     winrate: float
     visits: int = 0
     pv: tuple[int, ...] = ()
+    time_limit: float = math.inf
 
 
 class ResignPolicy:

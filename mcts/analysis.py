@@ -36,6 +36,7 @@ class SearchResult:
     raw_value: float  # the network's win rate of the root
     candidates: list[CandidateMove]  # by order
     tree_is_full: bool = False
+    time_limit: float = math.inf  # seconds after which it had to end
     temperature: float = 1.0  # of the root: its priors are the network's policy ** (1 / temperature), normalized
 
     @property

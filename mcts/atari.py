@@ -16,5 +16,7 @@ def least_prior(state, pos, atari_prior):
 
     Nothing is added for a single stone: those ataris are common, and a network knows them well.
     """
+    if atari_prior == 0.0:
+        return 0.0
     count = stones_in_atari(state, pos)
     return atari_prior * (1.0 - 1.0 / count) if count > 0 else 0.0

@@ -30,6 +30,11 @@ class Selection(NamedTuple):
     c_scale: float = C_SCALE
 
 
+# The search of self-play: what it teaches comes from the network and the values alone, so no rule raises a prior and
+# no playout corrects a value.
+NETWORK_ALONE = Selection(atari_prior=0.0, playouts=0)
+
+
 @dataclass(frozen=True)
 class SearchParams:
     """Everything that stays the same from search to search."""
@@ -48,8 +53,12 @@ class SearchParams:
 
 @dataclass(frozen=True)
 class SearchLimit:
-    """When one search ends: after `visits` (earlier unless strict, once the best move is settled) or `seconds`."""
+    """When one search ends: after `visits` (earlier unless strict, once the best move is settled) or `seconds`.
+
+    While it is not clear which move is best, a search with PUCT goes on for up to `extra` seconds more.
+    """
 
     visits: int
     seconds: float = math.inf
     strict: bool = False
+    extra: float = 0.0

@@ -8,7 +8,7 @@ without the network.
 import math
 
 from board.constant import PASS
-from board.rules import list_legal_moves, play_recorded
+from board.rules import is_superko, list_legal_moves, play_recorded
 from board.state import PASSES, TO_MOVE, copy_state, copy_words
 from common.kernel import kernel
 from mcts.atari import least_prior
@@ -16,7 +16,7 @@ from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.outcome import DRAW, final_value, playout_share, playout_value
 from mcts.pucb import select_by_pucb
 from mcts.sequential_halving import select_at_root, select_in_tree
-from mcts.tree_state import EXPANDED, PENDING, ROOT, TERMINAL, add_edge, add_node, bring_forward
+from mcts.tree_state import EXPANDED, PENDING, REPETITIONS, ROOT, TERMINAL, add_edge, add_node, bring_forward
 from nn.feature import take_position
 
 # How edges are selected.
@@ -27,15 +27,18 @@ PUCB, GUMBEL = 0, 1
 def expand(tree, node, state, history, past, batch, index, komi, selection):
     """Give the newest node its candidate moves and keep its position and its playouts as entry `index` of the batch.
 
-    Candidates are the legal moves (superko included, if batch says so) that fill no own complete eye, and PASS,
-    last. Moves that batch.banned forbids at this depth are left out; PASS stays when nothing else does. `past`: as for
-    take_position. Modifies tree and batch.
+    Candidates are the legal moves that fill no own complete eye, and PASS, last. Moves that batch.banned forbids at
+    this depth are left out, and repetitions where batch.superko says so; PASS stays when nothing else does. `past`: as
+    for take_position. Modifies tree and batch.
     """
     color, depth = state.info[TO_MOVE], batch.length[index]
-    count = list_legal_moves(state, history, color, batch.superko[0], False, batch.moves)
+    count = list_legal_moves(state, history, color, False, False, batch.moves)
     for i in range(count):
-        if depth >= batch.banned[color, batch.moves[i]]:
-            add_edge(tree, node, batch.moves[i], least_prior(state, batch.moves[i], selection.atari_prior))
+        pos = batch.moves[i]
+        repeats = is_superko(state, history, pos, color)
+        tree.counters[REPETITIONS] += repeats
+        if depth >= batch.banned[color, pos] and not (repeats and batch.superko[color]):
+            add_edge(tree, node, pos, least_prior(state, pos, selection.atari_prior))
     if depth >= batch.banned[color, PASS] or tree.node_edges[node] == 0:
         add_edge(tree, node, PASS, 0.0)
     take_position(batch.positions, index, state, history, past)

@@ -17,11 +17,20 @@ UNLIMITED_VISITS = 1_000_000_000
 # "The network's first choice."
 NO_SEARCH_VISITS = 1
 
-# A game is expected to have this many moves per point, and never fewer than COMING_MOVES_PER_POINT further ones.
-GAME_MOVES_PER_POINT = 0.75
-COMING_MOVES_PER_POINT = 0.25
+# A game is expected to end with this share of the points empty, and never within fewer own moves per point.
+FINAL_EMPTY_SHARE = 0.3
+MIN_COMING_PER_POINT = 0.1
 # Own moves per point for which the cost beyond the search is kept in reserve: a game may last very long.
-RESERVED_MOVES_PER_POINT = 1.3
+RESERVED_MOVES_PER_POINT = 1.6
+
+# Searches that are settled end early, so a move is given more than its share: as much as uses the share on the average.
+# First guess of the part that is used, weight of the newest search in it, and the least that is believed.
+USED_SHARE = 0.5
+USED_SHARE_WEIGHT = 0.2
+MIN_USED_SHARE = 0.3
+# A search whose best move is not clear gets so much of its time again; no move gets more than MOST_SHARE of the clock.
+EXTRA_SHARE = 1.0
+MOST_SHARE = 0.3
 
 # First guess of what a move costs beyond the time the search was given, seconds; then it is measured.
 MOVE_COST = 0.02
@@ -41,10 +50,10 @@ FIRST_SPEED = 100.0
 MIN_PLANNED_VISITS = 2
 
 
-def coming_moves(board_size: int, moves: int) -> float:
-    """Return how many own moves are expected from move number `moves` on."""
+def coming_moves(board_size: int, empties: int) -> float:
+    """Return how many own moves are expected on a board with so many empty points."""
     points = board_size * board_size
-    return max(GAME_MOVES_PER_POINT * points - moves, COMING_MOVES_PER_POINT * points, 2.0) / 2
+    return max((empties - FINAL_EMPTY_SHARE * points) / 2, MIN_COMING_PER_POINT * points, 1.0)
 
 
 class TimeControl(Enum):
@@ -103,6 +112,7 @@ class TimeManager:
         self.lag = lag
         self.speed = FIRST_SPEED
         self._cost = self._worst_cost = MOVE_COST
+        self._used_share = USED_SHARE
         self.clear_settings()
 
     def change_start(self, start: StartOptions) -> None:
@@ -141,40 +151,48 @@ class TimeManager:
             if not clock.reported:
                 clock.restart()
 
-    def limit(self, color: Stone, board_size: int, moves: int, spent: float = 0.0) -> SearchLimit:
-        """Return the limit for the search of move number `moves` (from 1), `spent` seconds after it was asked for."""
+    def limit(self, color: Stone, board_size: int, empties: int, spent: float = 0.0) -> SearchLimit:
+        """Return the limit for a search, `spent` seconds after it was asked for, with so many empty points."""
         asked = self.start.limit()
         if self.mode is not TimeControl.TIME_CONTROL:
             return asked
         clock = self.clocks[color]
         most = clock.settings.move_cap - spent - self._margin(clock)
-        seconds = min(self._allot(clock, board_size, moves, spent), most)
+        seconds, extra = self._allot(clock, coming_moves(board_size, empties), board_size, spent)
+        seconds, extra = min(seconds, most), max(min(extra, most - seconds), 0.0)
         if seconds < MIN_SEARCH_TIME:
             return SearchLimit(NO_SEARCH_VISITS, MIN_SEARCH_TIME)
         if not self.start.is_asked_for() or self.start.mode is TimeControl.TIME_CONTROL:
-            return SearchLimit(UNLIMITED_VISITS, seconds)
-        return SearchLimit(asked.visits, min(seconds, asked.seconds), asked.strict)
+            return SearchLimit(UNLIMITED_VISITS, seconds, extra=extra)
+        extra = min(extra, max(asked.seconds - seconds, 0.0))
+        return SearchLimit(asked.visits, min(seconds, asked.seconds), asked.strict, extra)
 
     def _margin(self, clock: Clock) -> float:
         """Return the seconds to leave unused at the end of a period, an added time, or a capped move."""
         return self.lag + max(self._worst_cost, min(PERIOD_MARGIN * clock.settings.period, MAX_COST))
 
-    def _allot(self, clock: Clock, board_size: int, moves: int, spent: float) -> float:
-        """Return the seconds to search now; less than MIN_SEARCH_TIME when the time is nearly gone."""
+    def _allot(self, clock: Clock, coming: float, board_size: int, spent: float) -> tuple[float, float]:
+        """Return the seconds to search now, and those to add where the best move is not clear.
+
+        `coming` own moves are expected. Less than MIN_SEARCH_TIME when the time is nearly gone.
+        """
         settings, margin = clock.settings, self._margin(clock)
         if clock.in_overtime():
             stones = max(clock.count_left, 1) if settings.overtime is Overtime.CANADIAN else 1
-            return (clock.period_left - spent - margin - (stones - 1) * self._cost) / stones
-        coming = coming_moves(board_size, moves)
+            return (clock.period_left - spent - margin - (stones - 1) * self._cost) / stones, 0.0
+        usable = clock.main_left
+        if settings.overtime is Overtime.NONE:
+            usable -= spent + self.lag + RESERVED_MOVES_PER_POINT * board_size * board_size * self._cost
+        share = usable * min(1.0 / (coming * self._used_share), MOST_SHARE)
+        extra = min(EXTRA_SHARE * share, MOST_SHARE * usable - share)
+        if settings.overtime is Overtime.NONE:
+            return share - min(self._worst_cost, share / 2), extra
+        seconds = share + settings.per_move - spent - margin
         if settings.overtime is Overtime.FISCHER:
-            share = clock.main_left / coming + settings.per_move
-            return min(share, clock.main_left) - spent - margin
-        if settings.overtime is not Overtime.NONE:
-            share = min(clock.main_left / coming, clock.main_left) + settings.per_move
-            return share - spent - margin
-        reserve = self.lag + RESERVED_MOVES_PER_POINT * board_size * board_size * self._cost
-        usable = clock.main_left - spent - reserve
-        return usable / coming - min(self._worst_cost, usable / coming / 2)
+            left = clock.main_left - spent - margin
+            seconds = min(seconds, left)
+            extra = min(extra, left - seconds)
+        return seconds, extra
 
     def plan_visits(self, limit: SearchLimit) -> SearchLimit:
         """Return `limit` with visits that should fit into its seconds, for a search that divides them up beforehand."""
@@ -183,15 +201,22 @@ class TimeManager:
         visits = max(int(self.speed * limit.seconds), MIN_PLANNED_VISITS)
         return SearchLimit(max(min(limit.visits, visits), MIN_PLANNED_VISITS), limit.seconds, limit.strict)
 
-    def finish(self, color: Stone, elapsed: float, visits: int, limit: SearchLimit) -> None:
-        """Charge a move of `elapsed` seconds with `visits` visits that was given `limit`."""
+    def finish(self, color: Stone, elapsed: float, visits: int, limit: SearchLimit, allowed: float) -> None:
+        """Charge a move of `elapsed` seconds with `visits` visits that was given `limit`.
+
+        `allowed` is when its search had to end, with what it was given of the extra time, infinite if at no time.
+        """
         if color in self.clocks:
             self.clocks[color].spend(elapsed)
         if visits > 0 and elapsed > 0:
             self.speed = visits / elapsed
-        searched = 0.0 if limit.visits == NO_SEARCH_VISITS else limit.seconds
-        if elapsed < searched or not math.isfinite(limit.seconds):  # the search ended early, or had no limit
+        if limit.visits == NO_SEARCH_VISITS:
+            allowed = 0.0
+        elif visits > 0 and math.isfinite(limit.seconds):
+            used = min(elapsed, allowed) / limit.seconds
+            self._used_share += USED_SHARE_WEIGHT * (max(used, MIN_USED_SHARE) - self._used_share)
+        if elapsed < allowed:  # the search ended early, or had no limit
             return
-        cost = min(elapsed - searched, MAX_COST)
+        cost = min(elapsed - allowed, MAX_COST)
         self._cost += COST_WEIGHT * (cost - self._cost)
         self._worst_cost = max(cost, WORST_COST_DECAY * self._worst_cost + (1 - WORST_COST_DECAY) * self._cost)

@@ -7,7 +7,6 @@ policy logits, float32 [N, A], and value probabilities (loss, draw, win), float3
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from mcts.analysis import SearchResult
 from mcts.gumbel import considered_visits, improved_policy, max_visits, policy_value
 from mcts.node import MCTSNode
 from mcts.params import SearchLimit, SearchParams
+from mcts.progress import Progress
 from mcts.restriction import Restriction
 from mcts.search import GUMBEL, PUCB, absorb, descend, set_evaluation, start_tree
 from mcts.sequential_halving import select_at_root
@@ -29,6 +29,7 @@ from mcts.tree_state import (
     EXPANDED,
     NODE_BYTES,
     NODES,
+    REPETITIONS,
     ROOT,
     Tree,
     copy_subtree,
@@ -41,54 +42,8 @@ from nn.feature import Encoder, Evaluator, past_of, plane_set_of
 
 NO_SCHEDULE = np.zeros(1, dtype=np.int32)
 
-# How much of the longest batch is remembered after another one: a stall of the machine is forgotten within some dozens.
-LONGEST_BATCH_DECAY = 0.95
-# The speed of a search is the mean over about so many batches, and it is not known before so many.
-SPEED_BATCHES = 8
-# A batch cannot be measured any shorter, seconds.
-SHORTEST_BATCH = 1e-6
 # The tree, and a spare one to which what is kept from move to move is copied.
 TREES = 2
-
-
-@dataclass
-class Progress:
-    """How far a running search has come."""
-
-    limit: SearchLimit
-    begin: float = field(default_factory=lambda: time.perf_counter())
-    visits: int = 0  # made by this search
-    batches: int = 0
-    longest_batch: float = 0.0  # seconds; fades
-    speed: float = 0.0  # visits a second inside the batches
-
-    @property
-    def seconds(self) -> float:
-        """Time since the search began."""
-        return time.perf_counter() - self.begin
-
-    @property
-    def out_of_time(self) -> bool:
-        """Whether another batch might end after the time limit."""
-        return self.seconds + self.longest_batch >= self.limit.seconds
-
-    def add_batch(self, visits: int, seconds: float) -> None:
-        """Count a batch.
-
-        The speed is a mean of speeds, not visits by time: a batch that is held up takes little from it, however long.
-        """
-        self.visits += visits
-        self.batches += 1
-        self.longest_batch = max(seconds, LONGEST_BATCH_DECAY * self.longest_batch)
-        speed = visits / max(seconds, SHORTEST_BATCH)
-        self.speed += (speed - self.speed) / min(self.batches, SPEED_BATCHES)
-
-    @property
-    def visits_in_time(self) -> float:
-        """Visits that the time left may bring at most; unlimited while the speed is not known."""
-        if self.batches < SPEED_BATCHES:
-            return math.inf
-        return self.speed * (self.limit.seconds - self.seconds)
 
 
 class MCTSTree:
@@ -112,6 +67,7 @@ class MCTSTree:
         self._line = new_line(board_size, 1)
         self._komi = 0.0
         self._is_empty = True
+        self._expected: dict[Stone, float] = {}
         self._built_by = PUCB
         self._root_temperature = 1.0
         self.tree_is_full = False
@@ -142,6 +98,7 @@ class MCTSTree:
     def clear(self) -> None:
         """Forget everything that was searched."""
         self._is_empty = True
+        self._expected.clear()
 
     @property
     def root(self) -> MCTSNode:
@@ -179,10 +136,22 @@ class MCTSTree:
         self._batch.banned[:] = plies
         return unchanged
 
+    def _apply_superko(self, board: GoBoard, color: Stone) -> bool:
+        """Leave out repetitions of `color`, which has better to do, and the other's where they are illegal.
+
+        Return whether what the present tree holds would be the same.
+        """
+        superko = np.ones_like(self._batch.superko)
+        superko[Stone.get_opponent_color(color)] = board.check_superko
+        unchanged = np.array_equal(superko, self._batch.superko)
+        self._batch.superko[:] = superko
+        return unchanged or not self._tree.counters[REPETITIONS]
+
     def _set_root(self, board: GoBoard, color: Stone, reuse: bool) -> None:
         """Make the position on `board`, `color` to move, the root; keep what is known about it if `reuse`."""
         if board.board_size != self.board_size:
             raise ValueError(f"a tree of size {self.board_size} cannot search a board of size {board.board_size}")
+        reuse = self._apply_superko(board, color) and reuse
         known = self._find_descendant(board, color) if reuse else None
         if known != ROOT and self._batch.banned.any():  # the plies are counted from the root
             known = None
@@ -236,12 +205,6 @@ class MCTSTree:
         self.tree_is_full = not self._reserve()
         return not self.tree_is_full
 
-    def _is_settled(self, progress: Progress, total_limit: int) -> bool:
-        """Return whether the remaining visits cannot change the most visited move."""
-        visits = np.sort(self.root.children_visits)
-        remaining = min(float(total_limit - self.root.node_visits), progress.visits_in_time)
-        return len(visits) < 2 or visits[-1] - visits[-2] > remaining
-
     def search(self, board: GoBoard, color: Stone, limit: SearchLimit,
                on_report: Callable[["MCTSTree"], None] | None = None,
                should_stop: Callable[[], bool] | None = None, restriction: Restriction | None = None,
@@ -251,7 +214,7 @@ class MCTSTree:
         `on_report` is called after every batch, and `should_stop` asked. Moves that `restriction` bans are no
         candidates. Above 1, `root_temperature` makes the search wider at the root, on top of policy_temperature.
         """
-        progress = Progress(limit)
+        progress = Progress(limit, self._expected.get(color, 0.0))
         unchanged = self._restrict(restriction)
         temperature = float(root_temperature * self.params.policy_temperature)
         plain = temperature == self._root_temperature == self.params.policy_temperature
@@ -259,13 +222,16 @@ class MCTSTree:
         self._set_root(board, color, reuse=unchanged and plain and self._built_by == PUCB)
         self._built_by = PUCB
         while self.root.node_visits < limit.visits and self._may_go_on(progress, should_stop):
-            if not limit.strict and self._is_settled(progress, limit.visits):
+            if not limit.strict and progress.is_settled(self.root):
                 break
             wanted = min(self.params.batch_size, limit.visits - self.root.node_visits)
             self._run_batch(progress, wanted, PUCB, NO_SCHEDULE)
+            progress.judge(self.root)
             if on_report is not None:
                 on_report(self)
-        return self.result(progress)
+        result = self.result(progress)
+        self._expected[color] = result.winrate
+        return result
 
     def search_with_sequential_halving(self, board: GoBoard, color: Stone, limit: SearchLimit,
                                        rng: np.random.Generator | None = None,
@@ -309,7 +275,7 @@ class MCTSTree:
             pos=best.pos, visits=progress.visits if progress else 0, total_visits=root.node_visits,
             seconds=progress.seconds if progress else 0.0, winrate=best.winrate if best.visits else root.raw_value,
             raw_value=root.raw_value, candidates=candidates, tree_is_full=self.tree_is_full,
-            temperature=self._root_temperature,
+            temperature=self._root_temperature, time_limit=progress.time_limit if progress else math.inf,
         )
 
     def improved_policy(self, c_scale: float | None = None) -> np.ndarray:

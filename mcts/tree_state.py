@@ -18,7 +18,8 @@ from nn.feature import BASIC, PlaneSet, Positions
 PENDING, EXPANDED, TERMINAL = 0, 1, 2
 
 # Tree.counters
-NODES, EDGES = 0, 1
+NODES, EDGES, REPETITIONS = 0, 1, 2
+COUNTERS = 3
 
 ROOT = 0
 
@@ -26,7 +27,7 @@ ROOT = 0
 class Tree(NamedTuple):
     """All nodes and edges; node 0 is the root."""
 
-    counters: np.ndarray  # int32 [2]: nodes and edges in use
+    counters: np.ndarray  # int32 [3]: nodes and edges in use; moves met that repeat a position, candidates or not
     node_edge: np.ndarray  # int32 [N]: first edge
     node_edges: np.ndarray  # int16 [N]: number of edges
     node_front: np.ndarray  # int16 [N]: edges that PUCT has chosen; they stand first, see bring_forward
@@ -58,7 +59,7 @@ class Batch(NamedTuple):
     owner: np.ndarray  # int8 [C]
     queue: np.ndarray  # int16 [C]
     banned: np.ndarray  # int16 [3, C]: by color and pos, plies below the root in which the move is no candidate
-    superko: np.ndarray  # bool [1]: whether moves that repeat a position are no candidates
+    superko: np.ndarray  # bool [3]: by color, whether moves that repeat a position are no candidates
     share: np.ndarray  # float32 [B]: share of the playouts in the value
     playout_value: np.ndarray  # float32 [B]: what they say, where the share is above 0
     playout: State  # the position of a playout
@@ -79,7 +80,7 @@ EDGE_BYTES = sum(np.dtype(DTYPES[name]).itemsize for name in EDGE_ARRAYS)
 
 def new_tree(nodes: int, edges: int) -> Tree:
     """Return an empty tree with room for so many nodes and edges (memory is touched only when used)."""
-    sizes = {"counters": 2} | dict.fromkeys(NODE_ARRAYS, nodes) | dict.fromkeys(EDGE_ARRAYS, edges)
+    sizes = {"counters": COUNTERS} | dict.fromkeys(NODE_ARRAYS, nodes) | dict.fromkeys(EDGE_ARRAYS, edges)
     return Tree(*(np.zeros(sizes[name], dtype=DTYPES[name]) for name in Tree._fields))
 
 
@@ -101,7 +102,7 @@ def new_batch(board_size: int, batch_size: int, plane_set: PlaneSet = BASIC) -> 
         np.zeros(batch_size, dtype=np.int32), np.zeros((batch_size, MAX_DEPTH), dtype=np.int32),
         np.zeros(batch_size, dtype=np.int32), np.zeros(board_size * board_size, dtype=np.int32),
         np.zeros(cells, dtype=np.int8), np.zeros(cells, dtype=np.int16), np.zeros((3, cells), dtype=np.int16),
-        np.ones(1, dtype=np.bool_), np.zeros(batch_size, dtype=np.float32), np.zeros(batch_size, dtype=np.float32),
+        np.ones(3, dtype=np.bool_), np.zeros(batch_size, dtype=np.float32), np.zeros(batch_size, dtype=np.float32),
         new_state(board_size), np.zeros(1, dtype=np.uint64),
     )
 
@@ -177,6 +178,7 @@ def copy_subtree(target, source, root):
     """
     target.counters[NODES] = 1
     target.counters[EDGES] = 0
+    target.counters[REPETITIONS] = source.counters[REPETITIONS]
     target.node_edge[0] = root
     node = 0
     while node < target.counters[NODES]:

@@ -12,8 +12,8 @@ from board.state import EMPTY, History, State, new_state
 from common.kernel import kernel
 from mcts.constant import C_SCALE, MAX_CONSIDERED_NODES, MAX_DEPTH
 from mcts.gumbel import considered_visits
-from mcts.params import Selection
-from mcts.tree_state import DTYPES, EDGE_ARRAYS, NODE_ARRAYS, Batch, Tree, new_batch
+from mcts.params import NETWORK_ALONE, Selection
+from mcts.tree_state import COUNTERS, DTYPES, EDGE_ARRAYS, NODE_ARRAYS, Batch, Tree, new_batch
 from nn.feature import PlaneSet, Positions
 
 # Games.phase: no game; the root is to be evaluated; searching; over.
@@ -88,7 +88,7 @@ def new_rules(board_size: int, visits: int, komi: float, superko: bool, resign_t
     return Rules(
         board_size, float(komi), bool(superko), int(visits), MOVES_PER_POINT * board_size * board_size,
         float(resign_threshold), float(target_scale), int(opening_moves), float(opening_temperature),
-        float(policy_temperature), Selection(), schedule, get_geometry(board_size).policy_index,
+        float(policy_temperature), NETWORK_ALONE, schedule, get_geometry(board_size).policy_index,
     )
 
 
@@ -97,7 +97,7 @@ def new_games(count: int, rules: Rules, plane_set: PlaneSet) -> Games:
     size, limit = rules.board_size, rules.move_limit
     actions, words = size * size + 1, len(new_state(size).buffer)
     nodes = rules.visits + 2
-    sizes = {"counters": 2} | dict.fromkeys(NODE_ARRAYS, nodes) | dict.fromkeys(EDGE_ARRAYS, nodes * actions)
+    sizes = {"counters": COUNTERS} | dict.fromkeys(NODE_ARRAYS, nodes) | dict.fromkeys(EDGE_ARRAYS, nodes * actions)
     entries = limit + min(MAX_DEPTH, rules.visits) + 2
 
     def rows(length: int, dtype: type) -> np.ndarray:
@@ -121,7 +121,7 @@ def new_work(positions: int, plane_set: PlaneSet, rules: Rules) -> Work:
     """Return work space for so many positions of the network's input."""
     size = rules.board_size
     batch = new_batch(size, positions, plane_set)
-    batch.superko[0] = rules.superko
+    batch.superko[:] = rules.superko
     return Work(new_state(size), new_state(size), np.zeros(1, dtype=np.int32), np.zeros(size * size + 1), batch)
 
 

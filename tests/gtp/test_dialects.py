@@ -142,7 +142,7 @@ def test_parameters(gtp: Controller):
     assert gtp.client.engine.resign.threshold == pytest.approx(0.1)
     gtp.ask("kata-set-param maxTime 1e20")
     gtp.ask("kata-set-param ponderingEnabled false")
-    assert gtp.client.engine.time.limit(Stone.BLACK, 5, 1).visits == 17
+    assert gtp.client.engine.time.limit(Stone.BLACK, 5, 25).visits == 17
     gtp.ask("search_params ponderingEnabled 1")
     lines = gtp.ask("search_params").split("\n")
     assert "[string] maxVisits 17" in lines and "[bool] ponderingEnabled 1" in lines

@@ -63,7 +63,7 @@ def test_the_game_is_told(tree: MCTSTree, game: Game) -> None:
     pos = game.board.POS
     assert dump["dump_version"] == 2 and dump["board_size"] == SIZE and dump["komi"] == 0.5
     assert dump["move_history"] == [["black", pos(2, 2)], ["white", 0], ["black", pos(1, 1)]]
-    assert (dump["handicap_history"], dump["superko"]) == ([], False)
+    assert (dump["handicap_history"], dump["superko"]) == ([], True)
     assert (dump["name"], dump["version"], dump["protocol_version"]) == (PROGRAM_NAME, VERSION, PROTOCOL_VERSION)
     inner = dump["tree"]
     assert (inner["root"], inner["current_root"], inner["batch_size"]) == (0, 0, 4)

@@ -1,7 +1,10 @@
 """When a search ends: visits, early stop, time, stop requests, memory, depth."""
 from __future__ import annotations
 
+import random
 import time
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -10,10 +13,13 @@ from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
 from mcts.constant import MAX_DEPTH
+from mcts.node import MCTSNode
 from mcts.params import SearchLimit, Selection
-from mcts.tree import MCTSTree, Progress
+from mcts.progress import Progress
+from mcts.time_manager import StartOptions, TimeManager
+from mcts.tree import MCTSTree
 from mcts.tree_state import copy_subtree
-from tests.mcts.evaluators import Answer, ConstantEvaluator, HashEvaluator
+from tests.mcts.evaluators import Answer, ColorEvaluator, ConstantEvaluator, HashEvaluator
 from tests.mcts.trees import Game, check_result, check_tree, small_params, snapshot
 
 
@@ -36,7 +42,8 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Replace the search's clock."""
     clock = Clock()
-    monkeypatch.setattr("mcts.tree.time", clock)
+    for module in ("mcts.tree", "mcts.progress"):
+        monkeypatch.setattr(f"{module}.time", clock)
     return clock
 
 
@@ -159,6 +166,67 @@ def test_no_time_at_all_still_gives_a_move() -> None:
         assert result.visits == 0 and game.board.is_legal(result.pos, game.stone)
         assert result.winrate == result.raw_value == tree.root.raw_value
         assert result.candidates[0].prior == max(c.prior for c in result.candidates)
+
+
+@pytest.mark.parametrize(("visits", "values", "expected", "clear"), [
+    ([60, 40, 2], [0.5, 0.4, 0.9], 0.5, True),
+    ([60, 40, 2], [0.5, 0.505, 0.0], 0.5, True),
+    ([60, 40, 2], [0.5, 0.6, 0.0], 0.5, False),  # the best by value has fewer visits
+    ([60, 40, 2], [0.5, 0.4, 0.0], 0.6, False),  # worse than it was thought to be
+    ([0, 0, 0], [0.0, 0.0, 0.0], 0.0, True),
+])
+def test_more_time_for_a_move_that_is_not_clear(
+    clock: Clock, visits: list[int], values: list[float], expected: float, clear: bool
+) -> None:
+    count = np.array(visits)
+    root = SimpleNamespace(children_visits=count, children_value_sum=count * values, most_visited=count.argmax)
+    progress = Progress(SearchLimit(1000, seconds=2.0, extra=1.0), expected)
+    progress.judge(cast(MCTSNode, root))
+    assert progress.time_limit == (2.0 if clear else 3.0)
+    clock.wait(2.5)
+    assert progress.out_of_time == clear
+    progress.judge(cast(MCTSNode, SimpleNamespace(**{**vars(root), "children_value_sum": count * [1.0, 0.0, 0.0]})))
+    assert progress.time_limit == 2.5 and progress.out_of_time, "now it is clear"
+
+
+def test_a_search_goes_on_when_its_win_rate_has_fallen(clock: Clock) -> None:
+    board = GoBoard(5)
+    tree = MCTSTree(ColorEvaluator(5, win=0.7, before=lambda: clock.wait(0.1)), 5, small_params())
+    seconds = []
+    for win in (0.7, 0.7, 0.5, 0.5):
+        tree.evaluator = ColorEvaluator(5, win=win, before=lambda: clock.wait(0.1))
+        seconds.append(tree.search(board, Stone.BLACK, SearchLimit(10**6, 3.0, extra=2.0)).seconds)
+        for _ in range(2):
+            board.put_stone(board.get_all_legal_pos(board.get_to_move())[0], board.get_to_move())
+    assert seconds == pytest.approx([3.0, 3.0, 5.0, 3.0], abs=0.21)
+
+
+class SlowHash(HashEvaluator):
+    """Takes half a second of the search's clock for a call."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(9, spread=8.0)
+        self.clock = clock
+
+    def __call__(self, planes: np.ndarray) -> Answer:
+        self.clock.wait(0.5)
+        return super().__call__(planes)
+
+
+@pytest.mark.parametrize("foreseen", [True, False])
+def test_thirty_moves_use_the_clock(clock: Clock, foreseen: bool) -> None:
+    manager = TimeManager(StartOptions(main_time=600.0))
+    board, opponent = GoBoard(9), random.Random(1)
+    tree = MCTSTree(SlowHash(clock), 9, small_params(4))
+    for _ in range(30):
+        now, begin = manager.limit(Stone.BLACK, 9, board.empty_points), clock.now
+        found = tree.search(board, Stone.BLACK, now)
+        board.put_stone(found.pos, Stone.BLACK)
+        manager.finish(Stone.BLACK, clock.now - begin, found.visits, now, found.time_limit)
+        line = found.candidates[0].pv
+        replies = board.get_all_legal_pos(Stone.WHITE, fill_eyes=False)
+        board.put_stone(line[1] if foreseen and len(line) > 1 else opponent.choice(replies), Stone.WHITE)
+    assert 0 < manager.clocks[Stone.BLACK].total_left() < 90.0, "85 % of ten minutes"
 
 
 def test_a_slow_evaluator_ends_in_real_time() -> None:

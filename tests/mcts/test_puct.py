@@ -20,6 +20,7 @@ from tests.mcts.trees import (
     snapshot,
 )
 from tests.reference.naive_search import NaiveSearch
+from tests.reference.slow_board import OTHER
 
 # size, moves played at random, komi, visits
 SMALL = [
@@ -38,6 +39,7 @@ def search_twins(game: Game, visits: int, salt: int = 0, batch_size: int = 1, se
         batch_size, selection=numbers, policy_temperature=temperature))
     result = tree.search(game.board, game.stone, SearchLimit(visits, strict=True))
     naive = NaiveSearch(HashEvaluator(size, salt, spread), numbers, game.board.komi, batch_size, temperature)
+    naive.may_repeat = "" if game.board.check_superko else OTHER[game.color]
     root = game.start(naive)
     naive.search(root, visits)
     assert compare_trees(tree.root, root, game) == tree.num_nodes
@@ -69,6 +71,16 @@ def test_the_twins_meet_superko_and_finished_games() -> None:
         superko_moves += naive.superko_moves
         endings += naive.endings
     assert superko_moves > 20 and endings > 50
+
+
+def test_without_superko_the_opponent_may_repeat_a_position() -> None:
+    superko_moves = repetitions = 0
+    for seed in range(12):
+        game = Game.random(2 + seed % 2, 4 + seed, seed, komi=0.5, check_superko=False)
+        naive = search_twins(game, 150, salt=seed)[1]
+        superko_moves += naive.superko_moves
+        repetitions += naive.repetitions
+    assert superko_moves > 20 and repetitions > 20
 
 
 @pytest.mark.parametrize("passes", [1, 2, 3])

@@ -142,9 +142,9 @@ def test_a_ko_binds_only_the_player_whose_stone_was_taken() -> None:
         assert (ko in tree.root.action) == allowed
 
 
-def superko_game(moves: int) -> Game:
+def superko_game(moves: int, check_superko: bool = True) -> Game:
     """Return a 2x2 game in which Black's seventh move at A2 would repeat the position after the first."""
-    game = Game(2, komi=0.5)
+    game = Game(2, komi=0.5, check_superko=check_superko)
     for move in [(1, 1), (1, 2), (2, 1), (2, 2), (1, 1), (2, 1)][:moves]:
         game.play(move)
     return game
@@ -152,14 +152,29 @@ def superko_game(moves: int) -> Game:
 
 @pytest.mark.plain
 @pytest.mark.parametrize("name", SEARCHES)
-def test_a_move_that_repeats_a_position_is_no_candidate(name: str) -> None:
-    game = superko_game(6)
+@pytest.mark.parametrize("check_superko", [True, False])
+def test_an_own_move_that_repeats_a_position_is_no_candidate(name: str, check_superko: bool) -> None:
+    game = superko_game(6, check_superko)
     board, repeating = game.board, game.board.POS(1, 1)
-    assert not board.check_superko and board.is_legal(repeating, game.stone) and board.is_superko(repeating, game.stone)
+    assert board.is_legal(repeating, game.stone) != check_superko and board.is_superko(repeating, game.stone)
     # It takes three stones, and the network sees nothing else.
     tree = MCTSTree(ConstantEvaluator(2, {repeating: 20.0}), 2, small_params())
     result = getattr(tree, name)(board, game.stone, SearchLimit(50, strict=True))
     assert [c.pos for c in result.candidates] == [PASS] and result.pos == PASS
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("check_superko", [True, False])
+def test_the_opponents_repetition_is_foreseen_where_it_is_legal(name: str, check_superko: bool) -> None:
+    game = superko_game(5, check_superko)  # White is to play at B2, and Black repeats
+    tree = MCTSTree(LineEvaluator(superko_game(6)), 2, small_params())
+    getattr(tree, name)(game.board, game.stone, SearchLimit(50, strict=True))
+    after = child_of(tree.root, game.twins.pos((2, 1)))
+    assert (game.board.POS(1, 1) in after.action) != check_superko
+    game.play((2, 1))
+    kept = tree.search(game.board, game.stone, SearchLimit(50, strict=True))
+    assert [c.pos for c in kept.candidates] == [PASS], "what was the opponent's is now an own move"
 
 
 class LineEvaluator(ConstantEvaluator):

@@ -1,6 +1,7 @@
 """Thinking time: limits by options and clocks, and simulated games that must not be lost on time."""
 
 import random
+from collections.abc import Iterable
 
 import pytest
 
@@ -13,7 +14,15 @@ BLACK, WHITE = Stone.BLACK, Stone.WHITE
 
 
 def limit(manager: TimeManager, moves: int = 1, color: Stone = BLACK, size: int = 9) -> SearchLimit:
-    return manager.limit(color, size, moves)
+    """Return the limit of a move in a game without captures and passes."""
+    return manager.limit(color, size, max(size * size - moves + 1, 0))
+
+
+def use_up(manager: TimeManager, moves: int, cost: float = 0.02) -> SearchLimit:
+    """Let Black search for the whole time of a move; return what it was given."""
+    now = limit(manager, moves)
+    manager.finish(BLACK, now.seconds + cost, 100, now, now.seconds)
+    return now
 
 
 def test_options_in_order_of_precedence():
@@ -48,9 +57,7 @@ def test_byoyomi_is_used_fully_and_never_exceeded():
     manager = TimeManager(StartOptions(), lag=0.1)
     manager.apply_settings(TimeSettings(0.0, Overtime.BYOYOMI, 5.0, 3))
     for moves in range(1, 100, 2):
-        seconds = limit(manager, moves).seconds
-        assert 4.5 < seconds < 4.9
-        manager.finish(BLACK, seconds + 0.02, 100, limit(manager, moves))
+        assert 4.5 < use_up(manager, moves).seconds < 4.9
     assert manager.clocks[BLACK].count_left == 3
 
 
@@ -60,10 +67,9 @@ def test_canadian_overtime_is_shared_out():
     used = []
     for moves in range(1, 60, 2):
         clock = manager.clocks[BLACK]
-        now = limit(manager, moves)
-        assert now.seconds < clock.period_left
-        used.append(now.seconds)
-        manager.finish(BLACK, now.seconds + 0.01, 100, now)
+        left = clock.period_left
+        used.append(use_up(manager, moves, cost=0.01).seconds)
+        assert used[-1] < left
         assert clock.period_left > 0
     assert all(1.5 < seconds < 2.6 for seconds in used)
 
@@ -119,7 +125,7 @@ def test_time_left_without_settings_starts_a_clock():
 
 def test_new_game_refills_own_clocks_but_keeps_what_was_reported():
     manager = TimeManager(StartOptions(main_time=100.0))
-    manager.finish(BLACK, 40.0, 10, SearchLimit(10))
+    manager.finish(BLACK, 40.0, 10, SearchLimit(10), 40.0)
     manager.report(WHITE, 50.0, 0)
     manager.new_game()
     assert manager.clocks[BLACK].total_left() == 100.0
@@ -135,14 +141,14 @@ def test_nearly_out_of_time_plays_at_once():
 
 def test_time_waited_before_the_search_counts():
     manager = TimeManager(StartOptions(main_time=10.0))
-    assert manager.limit(BLACK, 9, 1, spent=9.9).visits == 1
+    assert manager.limit(BLACK, 9, 81, spent=9.9).visits == 1
     manager.apply_settings(TimeSettings(0.0, Overtime.BYOYOMI, 5.0, 1))
-    assert manager.limit(BLACK, 9, 1, spent=3.0).seconds < 2.0
+    assert manager.limit(BLACK, 9, 81, spent=3.0).seconds < 2.0
 
 
 def test_visits_are_planned_from_the_speed():
     manager = TimeManager(StartOptions(const_time=2.0))
-    manager.finish(BLACK, 2.0, 1000, limit(manager))
+    manager.finish(BLACK, 2.0, 1000, limit(manager), 2.0)
     assert manager.plan_visits(limit(manager)).visits == 1000
     assert manager.plan_visits(SearchLimit(16)) == SearchLimit(16)
     assert manager.plan_visits(SearchLimit(1, 0.0001)).visits == 2
@@ -158,11 +164,11 @@ def play_simulated_game(rng: random.Random, settings: TimeSettings, own_moves: i
         if rng.random() < 0.5:
             manager.report(BLACK, truth.main_left if not truth.in_overtime() else truth.period_left,
                            truth.count_left if truth.in_overtime() else 0)
-        now = manager.limit(BLACK, size, 2 * n + 1)
-        batch = rng.uniform(0.003, 0.03)
-        searched = 0.0 if now.visits == 1 else min(now.seconds, rng.choice([1.0, 1.0, 0.3]) * now.seconds)
-        elapsed = batch + searched + (rng.uniform(0.05, 0.12) if rng.random() < 0.02 else 0.0)
-        manager.finish(BLACK, elapsed, 10, now)
+        now = limit(manager, 2 * n + 1, size=size)
+        allowed = now.seconds + rng.choice([0.0, now.extra])
+        searched = 0.0 if now.visits == 1 else allowed * rng.choice([1.0, 1.0, 0.3])
+        elapsed = searched + rng.uniform(0.003, 0.03) + (rng.uniform(0.05, 0.12) if rng.random() < 0.02 else 0.0)
+        manager.finish(BLACK, elapsed, 10, now, allowed)
         truth.spend(elapsed + rng.uniform(0.0, 0.005))
         least = min(least, truth.total_left())
     return least
@@ -182,12 +188,47 @@ def test_simulated_games_are_not_lost_on_time(settings: TimeSettings, own_moves:
     assert min(play_simulated_game(rng, settings, own_moves, size) for _ in range(200)) > 0
 
 
-def test_a_game_of_normal_length_uses_most_of_the_time():
-    manager = TimeManager(StartOptions(main_time=300.0))
-    for n in range(30):
-        now = limit(manager, 2 * n + 1)
-        manager.finish(BLACK, now.seconds, 10, now)
-    assert 20 < manager.clocks[BLACK].total_left() < 150
+def share_used(seconds: float, parts: Iterable[float], size: int = 9, captured: int = 0) -> float:
+    """Return the share of the clock that a game's searches use, each one such a part of its time.
+
+    `captured` stones leave the board with every own move.
+    """
+    manager, empties = TimeManager(StartOptions(main_time=seconds)), size * size
+    for part in parts:
+        now = manager.limit(BLACK, size, empties)
+        searched = part * now.seconds if part <= 1.0 else now.seconds + (part - 1.0) * now.extra
+        manager.finish(BLACK, searched + 0.02, 1000, now, max(searched, now.seconds))
+        empties += captured - 2
+    return 1.0 - manager.clocks[BLACK].total_left() / seconds
+
+
+@pytest.mark.parametrize("parts", [
+    [1.0] * 30, [0.5] * 30, [0.35] * 30, [0.2, 0.9] * 15, [0.3, 0.3, 0.3, 0.3, 1.0] * 6, [1.0, 1.5, 2.0] * 10,
+    [0.3] * 10 + [1.0] * 10 + [0.5] * 10,
+])
+@pytest.mark.parametrize("seconds", [120.0, 600.0])
+def test_a_game_of_normal_length_uses_most_of_the_time(parts: list[float], seconds: float):
+    assert 0.85 < share_used(seconds, parts) < 0.98
+
+
+def test_time_is_left_for_games_that_last_longer():
+    # Stones that are captured leave points to play on: as many moves as on an empty board are still to come.
+    assert share_used(600.0, [1.0] * 30, captured=2) < 0.75
+    assert share_used(600.0, [1.0] * 100, captured=2) < 0.995
+
+
+def test_saved_time_goes_to_the_moves_that_need_it():
+    def limit_after(part: float) -> SearchLimit:
+        manager = TimeManager(StartOptions(main_time=600.0))
+        for n in range(10):
+            now = limit(manager, 2 * n + 1)
+            manager.finish(BLACK, part * now.seconds, 1000, now, now.seconds)
+        later = limit(manager, 21)
+        assert later.seconds + later.extra < 0.31 * manager.clocks[BLACK].total_left()
+        return later
+
+    assert limit_after(0.4).seconds > 1.8 * limit_after(1.0).seconds
+    assert limit_after(0.4).extra > 0.8 * limit_after(0.4).seconds
 
 
 def test_fischer_adds_time_up_to_the_cap():
@@ -208,10 +249,9 @@ def test_fischer_games_are_not_lost_and_use_the_added_time():
     manager.apply_settings(TimeSettings(20.0, Overtime.FISCHER, 3.0))
     used = []
     for moves in range(1, 161, 2):
-        seconds = limit(manager, moves).seconds
-        assert 0 < seconds < manager.clocks[BLACK].total_left()
-        used.append(seconds)
-        manager.finish(BLACK, seconds + 0.02, 100, limit(manager, moves))
+        left = manager.clocks[BLACK].total_left()
+        used.append(use_up(manager, moves).seconds)
+        assert 0 < used[-1] < left
         assert manager.clocks[BLACK].total_left() > 0
     assert used[0] > 3.0 and min(used) > 2.0
 

@@ -25,23 +25,23 @@ from tests.reference.twins import STONES, Twins
 class Game:
     """A game on twin boards, with what a search must know about it."""
 
-    def __init__(self, size: int, komi: float = 7.0, check_superko: bool = False) -> None:
+    def __init__(self, size: int, komi: float = 7.0, check_superko: bool = True) -> None:
         self.twins = Twins(size, check_superko)
         self.twins.fast.komi = komi
         self.color = "b"
         self.moves: list[Point | None] = []
 
     @classmethod
-    def from_diagram(cls, diagram: str, color: str, komi: float = 7.0) -> Game:
+    def from_diagram(cls, diagram: str, color: str, komi: float = 7.0, check_superko: bool = True) -> Game:
         """Return a game that starts from a drawing, `color` to move."""
         game = cls.__new__(cls)
-        game.twins = Twins.from_diagram(diagram)
+        game.twins = Twins.from_diagram(diagram, check_superko)
         game.twins.fast.komi = komi
         game.color, game.moves = color, []
         return game
 
     @classmethod
-    def random(cls, size: int, length: int, seed: int, komi: float = 7.0) -> Game:
+    def random(cls, size: int, length: int, seed: int, komi: float = 7.0, check_superko: bool = True) -> Game:
         """Return a game of random moves without superko violations and without two passes in a row."""
         game, rng = cls(size, komi, check_superko=True), random.Random(seed)
         for _ in range(length):
@@ -51,6 +51,7 @@ class Game:
                 game.play(rng.choice(points))
             elif passing:
                 game.play(None)
+        game.board.check_superko = check_superko
         return game
 
     def play(self, point: Point | None, color: str | None = None) -> None:

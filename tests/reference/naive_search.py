@@ -84,7 +84,9 @@ class NaiveSearch:
                  temperature: float = 1.0) -> None:
         self.evaluator, self.selection, self.komi, self.batch_size = evaluator, selection, komi, batch_size
         self.temperature = temperature
+        self.may_repeat = ""  # color whose moves may repeat a position
         self.superko_moves = 0  # moves that only superko kept out of the tree
+        self.repetitions = 0  # moves that repeat a position and stand in the tree
         self.endings = 0  # finished games met
 
     # Positions
@@ -97,13 +99,15 @@ class NaiveSearch:
         return root
 
     def expand(self, node: Node) -> None:
-        """Give a node its candidates: legal moves, superko included, that fill no own complete eye, and the pass."""
+        """Give a node its candidates: legal moves that fill no own complete eye, superko observed, and the pass."""
         for point in node.board.points:
             if not node.board.is_legal(point, node.color) or node.board.is_complete_eye(point, node.color):
                 continue
             if node.board.is_superko(point, node.color):
-                self.superko_moves += 1
-                continue
+                if node.color != self.may_repeat:
+                    self.superko_moves += 1
+                    continue
+                self.repetitions += 1
             node.edges.append(Edge(point, self.least_prior(node.board, point)))
         node.edges.append(Edge(None))
 

@@ -11,7 +11,7 @@ from board.random_state import next_random
 from board.score import get_area
 from board.stone import Stone
 from mcts.node import MCTSNode
-from mcts.params import SearchLimit, SearchParams
+from mcts.params import NETWORK_ALONE, SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from nn.feature import Evaluator
 from selfplay.batch import SelfPlay
@@ -82,7 +82,7 @@ def complete_values(node: MCTSNode) -> np.ndarray:
 def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
     """Play one game with MCTSTree and GoBoard, as the issue describes it."""
     board = GoBoard(rules.board_size, rules.komi, check_superko=True)
-    params = SearchParams(policy_temperature=rules.policy_temperature, batch_size=16, tree_size=64)
+    params = SearchParams(NETWORK_ALONE, rules.policy_temperature, batch_size=16, tree_size=64)
     tree = MCTSTree(evaluator, rules.board_size, params)
     noise = KernelNoise(new.seed)
     generator = cast(np.random.Generator, noise)

@@ -68,6 +68,15 @@ def test_drawn_openings_are_of_more_kinds() -> None:
     assert kinds(2, 0.2) < kinds(2) < kinds(2, 5.0)
 
 
+def test_targets_come_from_the_network_and_the_values_alone() -> None:
+    """The network likes all moves alike, and win rates do not count: no atari is taught as anything better."""
+    rules = new_rules(5, 4, 0.5, True, 0.0, target_scale=1e-9)
+    for record in play_games(ConstantEvaluator(5), rules, begin(3)):
+        for row in record.policy:
+            candidates = row[row >= 0]
+            np.testing.assert_allclose(candidates, 1 / len(candidates), rtol=1e-4)
+
+
 def entropy(record: GameRecord) -> float:
     """Return the entropy of the policy recorded on the empty board."""
     policy = np.maximum(record.policy[0], 1e-30)

@@ -13,7 +13,7 @@ import numpy as np
 
 from board.go_board import GoBoard
 from board.stone import Stone
-from mcts.params import SearchLimit, SearchParams
+from mcts.params import NETWORK_ALONE, SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from nn.inference.evaluator import load_evaluator
 from sgf.reader import SGFReader
@@ -76,7 +76,7 @@ def measure_targets(settings: Settings) -> Iterator[Figure | str]:
     positions = collect_positions(settings)
     evaluator = load_evaluator(settings.model, settings.board_size, settings.use_gpu)
     judge = MCTSTree(evaluator, settings.board_size)
-    pupil = MCTSTree(evaluator, settings.board_size, SearchParams(batch_size=16))
+    pupil = MCTSTree(evaluator, settings.board_size, SearchParams(NETWORK_ALONE, batch_size=16))
     limit = SearchLimit(settings.engine_visits, strict=True)
     scores: defaultdict[str, list[tuple[float, ...]]] = defaultdict(list, network=[])
     rng = np.random.default_rng(NOISE_SEED)
