@@ -61,7 +61,7 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 @click.option("--policy-move", type=click.BOOL, default=False, show_default=True,
               help="Draw moves from the network's policy without search; beats --sequential-halving.")
 @click.option("--sequential-halving", type=click.BOOL, default=False, show_default=True,
-              help="Search as self-play does (sequential halving, Gumbel) instead of PUCT.")
+              help="Search as self-play does (sequential halving, Gumbel noise, no playouts) instead of PUCT.")
 @click.option("--temperature", type=FiniteRange(0.0, MAX_TEMPERATURE), default=0.0, show_default=True,
               help="Draw moves with weight visits ** (1 / temperature); 0 plays the best move.")
 @click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, show_default=True, help="Points given to White.")
@@ -73,10 +73,11 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 @click.option("--symmetries", type=click.IntRange(1, 8), default=1, show_default=True,
               help="Average the network over so many symmetries of the board: steadier, and so many times slower.")
 @click.option("--policy-temperature", type=FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE),
-              default=DEFAULT_POLICY_TEMPERATURE, show_default=True,
+              show_default=f"{DEFAULT_POLICY_TEMPERATURE}, and 1.0 with --sequential-halving",
               help="The search starts from the network's policy ^ (1 / T): above 1 it looks at more moves, for "
                    "networks that are too sure of themselves.")
-@click.option("--playouts", type=click.IntRange(0, MAX_PLAYOUTS), default=DEFAULT_PLAYOUTS, show_default=True,
+@click.option("--playouts", type=click.IntRange(0, MAX_PLAYOUTS),
+              show_default=f"{DEFAULT_PLAYOUTS}, and 0 with --sequential-halving",
               help="Random games from each new position, which correct the network once the board fills; "
                    "0: the network alone.")
 @click.option("--tree-size", type=COUNT, help="Nodes of the search tree to begin with.  [default: 65536]")
@@ -94,7 +95,8 @@ POSITIVE = FiniteRange(0.0, min_open=True)
               help="Show GoGui the search while it runs.")
 @click.option("--lag", type=FiniteRange(0.0), default=DEFAULT_LAG, show_default=True,
               help="Seconds to keep on a clock for what the controller charges beyond the thinking.")
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of random choices (--policy-move, --temperature).")
+@click.option("--seed", type=click.IntRange(min=0),
+              help="Seed of random choices (--policy-move, --temperature, --sequential-halving).")
 @click.option("--analysis-json", type=click.BOOL, default=False, show_default=True,
               help="Speak KataGo's analysis protocol, lines of JSON, instead of GTP: for KaTrain.")
 @click.option("--doctor", type=click.BOOL, default=False, show_default=True,

@@ -58,12 +58,13 @@ NO_WATCH = Watch()
 
 def run_search(
     options: EngineOptions, clock: TimeManager, tree: MCTSTree, board: GoBoard, color: Stone, limit: SearchLimit,
-    watch: Watch = NO_WATCH, on_report: Callable[[MCTSTree], None] | None = None,
+    watch: Watch = NO_WATCH, on_report: Callable[[MCTSTree], None] | None = None, rng: random.Random | None = None,
 ) -> SearchResult:
-    """Search with the method of the options; sequential halving does not report on its way."""
+    """Search with the method of the options; sequential halving draws its noise from `rng` and does not report."""
     if options.sequential_halving:
+        noise = None if rng is None else np.random.default_rng(rng.getrandbits(64))
         return tree.search_with_sequential_halving(
-            board, color, clock.plan_visits(limit), should_stop=watch.should_stop, restriction=watch.restriction)
+            board, color, clock.plan_visits(limit), noise, watch.should_stop, watch.restriction)
     return tree.search(board, color, limit, on_report, watch.should_stop, watch.restriction)
 
 
@@ -91,7 +92,7 @@ class MoveChooser:
         else:
             self.has_searched = True
             on_report = self._periodic_report(rule, watch)
-            found = run_search(self.options, self._clock, tree, self._board, self._color, limit, watch, on_report)
+            found = run_search(self.options, self._clock, tree, self._board, self._color, limit, watch, on_report, rng)
             report_search(self._board, found)
             drawn = draw_by_visits(found, self.options.temperature, rng)
             result = self._settle(found.with_first(drawn), rule)

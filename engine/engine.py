@@ -301,7 +301,7 @@ class Engine:
         return self.board.record.get_hash_history()
 
     def dump_tree(self) -> str:
-        """Return the tree of the last search as one line of JSON; raises ValueError when there is none."""
+        """Return the last search's tree and position as one line of JSON; raises ValueError when there is none."""
         if not self._has_searched:
             raise ValueError("no search tree")
-        return dump_tree(self.tree, self.board, self.options.cgos_mode)
+        return dump_tree(self.tree, self.options.cgos_mode)

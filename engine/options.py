@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mcts.constant import DEFAULT_LAG
-from mcts.params import SearchParams
+from mcts.params import NETWORK_ALONE, SearchParams
 from nn.model_file import RANDOM_MODEL
 
 DEFAULT_MODEL = "model/model.bin"
@@ -16,7 +16,7 @@ MAX_TEMPERATURE = 10.0
 MIN_POLICY_TEMPERATURE = 0.1
 MAX_PLAYOUTS = 10000
 # How much the network's policy is flattened, and playouts from each new position, both chosen by measuring
-# (doc/search.md). Self-play searches with what the network says, as it is.
+# (doc/search.md). Sequential halving is the search of self-play and takes what the network says, as it is.
 DEFAULT_POLICY_TEMPERATURE = 2.0
 DEFAULT_PLAYOUTS = 16
 
@@ -31,7 +31,7 @@ class EngineOptions:
     use_gpu: bool = False
     symmetries: int = 1
     policy_move: bool = False
-    policy_temperature: float = DEFAULT_POLICY_TEMPERATURE
+    policy_temperature: float | None = None
     temperature: float = 0.0
     sequential_halving: bool = False
     komi: float = DEFAULT_KOMI
@@ -49,15 +49,20 @@ class EngineOptions:
     lag: float = DEFAULT_LAG
     seed: int | None = None
     ponder: bool = False
-    playouts: int = DEFAULT_PLAYOUTS
+    playouts: int | None = None
     live_gfx: bool = False
 
     def search_params(self) -> SearchParams:
-        """Return the search parameters that these options ask for."""
+        """Return the search parameters that these options ask for: self-play's for sequential halving."""
         default = SearchParams()
+        selection, temperature = default.selection._replace(playouts=DEFAULT_PLAYOUTS), DEFAULT_POLICY_TEMPERATURE
+        if self.sequential_halving:
+            selection, temperature = NETWORK_ALONE, default.policy_temperature
+        if self.playouts is not None:
+            selection = selection._replace(playouts=self.playouts)
         return SearchParams(
-            selection=default.selection._replace(playouts=self.playouts),
-            policy_temperature=self.policy_temperature,
+            selection=selection,
+            policy_temperature=temperature if self.policy_temperature is None else self.policy_temperature,
             batch_size=self.batch_size or default.batch_size,
             tree_size=self.tree_size or default.tree_size,
         )

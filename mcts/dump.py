@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from board.go_board import GoBoard
 from mcts.constant import NOT_EXPANDED
 from mcts.node import MCTSNode
 from mcts.tree import MCTSTree
@@ -39,10 +38,11 @@ def dump_node(node: MCTSNode, length: int) -> dict[str, Any]:
     }
 
 
-def dump_tree(tree: MCTSTree, board: GoBoard, cgos_mode: bool) -> str:
+def dump_tree(tree: MCTSTree, cgos_mode: bool) -> str:
     """Return the tree and the game that leads to its root as one line of JSON."""
+    board = tree.root_board
     length = board.board_size**2 + 1
-    to_move = board.get_to_move().name.lower()
+    to_move = tree.root_color.name.lower()
     content = {
         "dump_version": DUMP_VERSION,
         "tree": {

@@ -13,7 +13,7 @@ import numpy as np
 from board.constant import BOARD_SIZE
 from board.geometry import get_geometry
 from board.go_board import GoBoard
-from board.state import KO_POS, PASSES, TO_MOVE, copy_history, copy_state, new_history, new_state
+from board.state import KO_POS, PASSES, TO_MOVE, copy_history, copy_state, new_state
 from board.stone import Stone
 from mcts.analysis import SearchResult
 from mcts.gumbel import considered_visits, improved_policy, max_visits, policy_value
@@ -63,9 +63,9 @@ class MCTSTree:
                                self._plane_set.new_planes(board_size, self.params.batch_size))
         self._batch = new_batch(board_size, self.params.batch_size, self._plane_set)
         self._noise, self._policy = np.zeros(actions), np.zeros(actions)
-        self._root_state, self._root_history = new_state(board_size), new_history(1)
+        self.root_board = GoBoard(board_size)  # the game that leads to the root, which may have another side to move
+        self._root_state = new_state(board_size)
         self._line = new_line(board_size, 1)
-        self._komi = 0.0
         self._is_empty = True
         self._expected: dict[Stone, float] = {}
         self._built_by = PUCB
@@ -106,18 +106,22 @@ class MCTSTree:
         return MCTSNode(self._tree, ROOT)
 
     @property
+    def root_color(self) -> Stone:
+        """The side to move at the root."""
+        return Stone(int(self._root_state.info[TO_MOVE]))
+
+    @property
     def num_nodes(self) -> int:
         """Number of nodes in the tree."""
         return int(self._tree.counters[NODES])
 
     def _find_descendant(self, board: GoBoard, color: Stone) -> int | None:
         """Return the node of the position on `board` when it stands below the present root."""
-        known, game = int(self._root_history.length[0]), board.history
-        length = int(game.length[0])
+        root, game = self.root_board.history, board.history
+        known, length = int(root.length[0]), int(game.length[0])
         broken_off = self._tree.node_pending[ROOT] > 0  # the network failed in the middle of the last search
-        if self._is_empty or broken_off or board.komi != self._komi or length < known or not (
-            np.array_equal(game.hash[:known], self._root_history.hash[:known])
-            and np.array_equal(game.pos[:known], self._root_history.pos[:known])
+        if self._is_empty or broken_off or board.komi != self.root_board.komi or length < known or not (
+            np.array_equal(game.hash[:known], root.hash[:known]) and np.array_equal(game.pos[:known], root.pos[:known])
         ):
             return None
         node, mover = MCTSNode(self._tree, ROOT), int(self._root_state.info[TO_MOVE])
@@ -155,21 +159,19 @@ class MCTSTree:
         known = self._find_descendant(board, color) if reuse else None
         if known != ROOT and self._batch.banned.any():  # the plies are counted from the root
             known = None
-        self._root_history = new_history(int(board.history.length[0]))
-        copy_history(self._root_history, board.history)
+        self.root_board = board.copy()
         copy_state(self._root_state, board.state)
         info = self._root_state.info
         if info[TO_MOVE] != color:
             info[TO_MOVE], info[KO_POS] = int(color), 0
         info[PASSES] %= 2  # a finished game goes on when somebody asks for a move
-        self._komi = board.komi
         self._batch.root_past[:] = past_of(board, self._plane_set)
         self._line = new_line(self.board_size, int(board.history.length[0]))
         copy_history(self._line[1], board.history)  # superko below the root asks for the game, too
         self._is_empty = False
         self.tree_is_full = False
         if known is None:
-            start_tree(self._tree, self._root_state, self._root_history, self._batch, float(self._komi),
+            start_tree(self._tree, self._root_state, board.history, self._batch, float(board.komi),
                        self.params.selection)
             logits, values, *_ = self._evaluate(1)
             set_evaluation(self._tree, self._batch, 0, logits[0], values[0], self.geometry.policy_index,
@@ -181,7 +183,7 @@ class MCTSTree:
 
     def _evaluate(self, count: int) -> tuple[np.ndarray, ...]:
         """Return what the network says of the first `count` positions of the batch."""
-        return self.evaluator(self._encode(self._batch.positions, count, float(self._komi)))
+        return self.evaluator(self._encode(self._batch.positions, count, float(self.root_board.komi)))
 
     # --- searching ----------------------------------------------------------------------------------------------
 
@@ -189,8 +191,9 @@ class MCTSTree:
         """Make up to `wanted` visits with one call of the network."""
         begin = time.perf_counter()
         waiting, finished = descend(
-            self._tree, self._root_state, self._root_history, *self._line, self._batch, wanted, float(self._komi),
-            strategy, self.params.selection, self._noise, schedule, progress.visits, self._policy,
+            self._tree, self._root_state, self.root_board.history, *self._line, self._batch, wanted,
+            float(self.root_board.komi), strategy, self.params.selection, self._noise, schedule, progress.visits,
+            self._policy,
         )
         if waiting:
             logits, values, *_ = self._evaluate(waiting)

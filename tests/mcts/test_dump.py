@@ -42,15 +42,15 @@ def tree(game: Game) -> MCTSTree:
     return tree
 
 
-def load(tree: MCTSTree, game: Game, cgos_mode: bool = False) -> dict[str, Any]:
+def load(tree: MCTSTree, cgos_mode: bool = False) -> dict[str, Any]:
     """Return the dump, read back."""
-    text = dump_tree(tree, game.board, cgos_mode)
+    text = dump_tree(tree, cgos_mode)
     assert "\n" not in text
     return json.loads(text)
 
 
 def test_fields_and_lengths(tree: MCTSTree, game: Game) -> None:
-    dump = load(tree, game)
+    dump = load(tree)
     assert set(dump) == TOP and set(dump["tree"]) == TREE
     assert dump["tree"]["num_nodes"] == len(dump["tree"]["node"]) == tree.num_nodes > 100
     for node in dump["tree"]["node"]:
@@ -59,7 +59,7 @@ def test_fields_and_lengths(tree: MCTSTree, game: Game) -> None:
 
 
 def test_the_game_is_told(tree: MCTSTree, game: Game) -> None:
-    dump = load(tree, game, cgos_mode=True)
+    dump = load(tree, cgos_mode=True)
     pos = game.board.POS
     assert dump["dump_version"] == 2 and dump["board_size"] == SIZE and dump["komi"] == 0.5
     assert dump["move_history"] == [["black", pos(2, 2)], ["white", 0], ["black", pos(1, 1)]]
@@ -70,18 +70,28 @@ def test_the_game_is_told(tree: MCTSTree, game: Game) -> None:
     assert inner["cgos_mode"] is True and inner["to_move"] == "white"
 
 
+def test_the_game_is_the_one_that_was_searched(tree: MCTSTree, game: Game) -> None:
+    before = load(tree)
+    game.play(game.point(tree.result().pos))
+    assert load(tree) == before
+    tree.search(game.board, game.stone, SearchLimit(5))
+    assert len(load(tree)["move_history"]) == len(before["move_history"]) + 1
+    tree.search(game.board, Stone.get_opponent_color(game.stone), SearchLimit(5))
+    assert load(tree)["tree"]["to_move"] == "white", "the color that was asked for, not whose turn it is"
+
+
 def test_handicap_stones_are_told() -> None:
     game = Game(5)
     game.board.put_handicap_stone(game.board.POS(2, 2), Stone.BLACK)
     game.color = "w"
     tree = MCTSTree(HashEvaluator(5), 5, small_params())
     tree.search(game.board, game.stone, SearchLimit(5))
-    dump = load(tree, game)
+    dump = load(tree)
     assert dump["handicap_history"] == [game.board.POS(2, 2)] and dump["tree"]["to_move"] == "white"
 
 
 def test_nodes_hold_what_the_tree_holds(tree: MCTSTree, game: Game) -> None:
-    nodes = load(tree, game)["tree"]["node"]
+    nodes = load(tree)["tree"]["node"]
     assert nodes[0]["node_visits"] == 150
     waiting, met = [tree.root], 0
     while waiting:
@@ -108,6 +118,5 @@ def check_node(nodes: list[dict[str, Any]], dumped: dict[str, Any], node: MCTSNo
 
 
 def test_a_tree_without_a_search_can_be_dumped() -> None:
-    game = Game(SIZE)
-    dump = load(MCTSTree(HashEvaluator(SIZE), SIZE, small_params()), game)
+    dump = load(MCTSTree(HashEvaluator(SIZE), SIZE, small_params()))
     assert set(dump) == TOP and dump["tree"]["node"] == [] and dump["tree"]["num_nodes"] == 0

@@ -18,6 +18,7 @@ from board.stone import Stone
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
+from tests.gtp.players import Controller
 from tests.mcts.evaluators import HashEvaluator
 from tests.mcts.trees import Game, small_params
 from tools.treelib.dump_reader import DumpError, parse_dump, read_dump
@@ -40,7 +41,7 @@ def dump_text() -> str:
         game.play(move)
     tree = MCTSTree(HashEvaluator(SIZE), SIZE, small_params(4))
     tree.search(game.board, game.stone, SearchLimit(VISITS, strict=True))
-    return dump_tree(tree, game.board, cgos_mode=False)
+    return dump_tree(tree, cgos_mode=False)
 
 
 @pytest.fixture
@@ -212,6 +213,17 @@ def test_data_cannot_leave_its_script() -> None:
 def test_all_forms_of_a_dump_can_be_read(dump_text: str, tmp_path: Path, wrap: Any) -> None:
     (tmp_path / "tree.json").write_bytes(wrap(dump_text))
     assert len(read_dump(tmp_path / "tree.json").visits) > 100
+
+
+def test_the_tree_of_a_genmove_can_be_drawn() -> None:
+    # As doc/gtp.md has it: the move stands on the board, and the tree begins before it.
+    gtp = Controller()
+    gtp.ask("boardsize 5")
+    gtp.ask("play b c3")
+    move = gtp.ask("genmove w")
+    view = make_view(parse_dump(json.loads(gtp.ask("tamago-dump_tree"))), ALL)
+    assert find_position(view, view.root).stones.count(".") == 24
+    assert move in format_page(view) and ElementTree.fromstring(format_svg(view)) is not None
 
 
 def spoil(content: dict[str, Any], path: str, value: Any) -> None:

@@ -1,0 +1,38 @@
+"""The search that the options choose."""
+from __future__ import annotations
+
+import random
+
+from board.go_board import GoBoard
+from engine.choosing import MoveChooser
+from engine.options import DEFAULT_PLAYOUTS, DEFAULT_POLICY_TEMPERATURE, EngineOptions
+from mcts.params import SearchLimit
+from mcts.time_manager import StartOptions, TimeManager
+from mcts.tree import MCTSTree
+from selfplay.games import new_rules
+from tests.mcts.evaluators import HashEvaluator
+
+
+def choose(seed: int, visits: int = 16) -> int:
+    """Return the move that sequential halving finds on an empty board."""
+    options = EngineOptions(sequential_halving=True)
+    board = GoBoard(5)
+    tree = MCTSTree(HashEvaluator(5), 5, options.search_params())
+    chooser = MoveChooser(options, TimeManager(StartOptions(visits)), board, board.get_to_move())
+    return chooser.choose(tree, random.Random(seed), SearchLimit(visits)).pos
+
+
+def test_sequential_halving_has_the_numbers_of_self_play() -> None:
+    rules = new_rules(5, 16, 7.0, True, 0.0)
+    params = EngineOptions(sequential_halving=True).search_params()
+    assert (params.selection, params.policy_temperature) == (rules.selection, rules.policy_temperature)
+    params = EngineOptions(sequential_halving=True, playouts=3, policy_temperature=1.5).search_params()
+    assert (params.selection.playouts, params.policy_temperature) == (3, 1.5)
+    params = EngineOptions().search_params()
+    assert (params.selection.playouts, params.policy_temperature) == (DEFAULT_PLAYOUTS, DEFAULT_POLICY_TEMPERATURE)
+
+
+def test_sequential_halving_has_the_noise_of_self_play() -> None:
+    moves = [choose(seed) for seed in range(8)]
+    assert len(set(moves)) > 2
+    assert moves == [choose(seed) for seed in range(8)], "the seed decides"
