@@ -87,6 +87,13 @@ class FoldedNet(nn.Module):
         self.register_buffer("final_weight", final.flatten(start_dim=1))
         self.register_buffer("final_bias", torch.cat((policy.fc_layer.bias, value.fc_layer.bias)))
 
+    def to_precision(self, dtype: torch.dtype) -> "FoldedNet":
+        """Calculate in `dtype`, but for the last layer: 8 bits of bfloat16 are too few for logits."""
+        final = self.final_weight, self.final_bias
+        self.to(dtype)
+        self.final_weight, self.final_bias = final
+        return self
+
     def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return policy logits [N, A] and value probabilities [N, 3], both float32, of channels_last planes."""
         features = self._convolve(0, planes).relu_()
@@ -99,7 +106,7 @@ class FoldedNet(nn.Module):
         """Return policy logits [N, A] and value probabilities [N, 3], both float32, of features [N, S, S, F]."""
         rows = features.reshape(len(features) * self.points, -1)
         mixed = functional.linear(rows, self.mix_weight, self.mix_bias).relu_()
-        output = functional.linear(mixed.view(len(features), -1), self.final_weight, self.final_bias).float()
+        output = functional.linear(mixed.view(len(features), -1).float(), self.final_weight, self.final_bias)
         return output[:, :self.points + 1], torch.softmax(output[:, self.points + 1:], dim=1)
 
 
@@ -158,7 +165,7 @@ class Evaluator:
         self.dtype = half or torch.float32
         self.batch_limit = GPU_BATCH_LIMIT if self.device.type == "cuda" else CPU_BATCH_LIMIT
         with torch.no_grad():
-            folded = FoldedNet(network.eval()).to(self.dtype)
+            folded = FoldedNet(network.eval()).to_precision(self.dtype)
         self.network = folded.to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
         filters = network.conv_layer.out_channels
         self._tiled = TiledNet(self.network) if self._pays_to_tile() else None

@@ -43,6 +43,12 @@ def test_the_evaluator_agrees_with_the_network(
         assert all(array.flags.c_contiguous and array.dtype == np.float32 for array in found[:1])
 
 
+def test_the_last_layer_of_a_bfloat16_network_does_not_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inference, "choose_half_dtype", lambda _: torch.bfloat16)
+    logits = torch.from_numpy(Evaluator(make_network(9, 8, 1))(np.ones((4, 6, 9, 9), dtype=np.float32))[0])
+    assert (logits != logits.bfloat16().float()).float().mean() > 0.9, "most of them need more than 8 bits"
+
+
 @pytest.mark.skipif(bool(getattr(config, "DISABLE_JIT", 0)), reason="uncompiled code takes plain convolutions")
 def test_where_it_pays() -> None:
     assert [size for size in range(2, 20) if not is_worth_while(size)] == [2, 4]
