@@ -11,6 +11,7 @@
 #   archive/<g>/<n>.sgf         games of generation g; complete when there are GAMES of them
 #   model/generations/<g>.bin   the network that has learnt from them; 0.bin is the one of --start
 #   model/generations/player    number of the generation that plays: the newest, with --gate the best
+#   model/generations/rejected  numbers of those that --gate has kept out, for good
 #   model/rl-model.bin          that network
 #   model/rl-state.ckpt         everything training needs to go on (model/rl-candidate.bin: what it made last)
 #   model/matches/<g>-<h>/      matches between generations, or of one against GNU Go
@@ -68,6 +69,8 @@ done
 for name in USE_GPU FINAL_STATUS; do
     [[ ${!name} =~ ^(true|false)$ ]] || die "$name=${!name} is neither true nor false"
 done
+
+[[ $KOMI =~ ^-?[0-9]{1,3}(\.[0-9]+)?$ ]] || die "KOMI=$KOMI is not a number of points"
 
 python=${PYTHON:-$([ -x .venv/bin/python ] && echo .venv/bin/python || echo python3)}
 generations=$MODEL/generations
@@ -158,7 +161,9 @@ choose_player() { # choose_player NEWEST: decide who plays, unless that is decid
     local old=0
     [ ! -f "$generations/player" ] || old=$(cat "$generations/player")
     player=$old
-    if [ "$1" -gt "$old" ]; then
+    if [ "$1" -gt "$old" ] && grep -qsx "$1" "$generations/rejected"; then
+        say "generation $1 was not better than generation $old, which plays on"
+    elif [ "$1" -gt "$old" ]; then
         player=$1
         if $gate; then
             between "$1" "$old"
@@ -166,6 +171,7 @@ choose_player() { # choose_player NEWEST: decide who plays, unless that is decid
                 say "generation $1 plays from now on"
             else
                 say "generation $1 is not better than generation $old, which plays on"
+                echo "$1" >>"$generations/rejected"
                 player=$old
             fi
         fi

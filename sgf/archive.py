@@ -37,7 +37,8 @@ def list_archive(root: str | Path) -> dict[int, Path]:
 
 def list_games(folder: Path) -> dict[int, Path]:
     """Return the games `<n>.sgf` of a folder by number, ascending."""
-    games = {int(path.stem): path for path in folder.iterdir() if path.suffix == ".sgf" and _is_number(path.stem)}
+    games = {int(path.stem): path for path in folder.iterdir()
+             if path.suffix == ".sgf" and _is_number(path.stem) and path.is_file()}
     return dict(sorted(games.items()))
 
 

@@ -4,6 +4,7 @@
 a game, so such a file may be of any length.
 """
 
+import math
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,12 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sgf.grammar import NO_MOVES, UNREADABLE, Node, SGFError, read_main_lines, to_utf8
+from sgf.grammar import NO_MOVES, TOO_LONG, UNREADABLE, Node, SGFError, read_main_lines, to_utf8
 from sgf.reader import SGFReader
 
 # Bytes after which a .sgfs file is cut at the next game.
 PIECE_BYTES = 1 << 18
 LINE_COLLECTION = ".sgfs"
+# Names that a line about files shows.
+SHOWN_NAMES = 5
+# Moves that a game may have for each point of its board: no real one comes near that.
+LONGEST = 10
 
 
 class Kifu(NamedTuple):
@@ -30,6 +35,7 @@ class Kifu(NamedTuple):
     value_label: int  # Black's value class: 2 win, 1 draw, 0 loss, -1 unknown
     win_rate: np.ndarray  # float32 [M]: the recorded win rate of each mover, NaN where none
     score: float  # Black's area minus White's by the result, NaN where it was not counted
+    note: str = ""  # what is odd about the record, for the user
 
 
 class Skipped(NamedTuple):
@@ -52,12 +58,31 @@ class Piece(NamedTuple):
 def list_sgf_files(folder: str | Path) -> list[str]:
     """Return the *.sgf and *.sgfs files of a folder (not of its sub-folders) in the order of their names."""
     return sorted(str(path) for path in Path(folder).iterdir()
-                  if path.suffix in (".sgf", LINE_COLLECTION) and path.is_file())
+                  if path.suffix.lower() in (".sgf", LINE_COLLECTION) and path.is_file())
+
+
+def describe_left_out(folder: str | Path, read: Iterable[str | Path]) -> str:
+    """Return a line about what a folder has of games, or may have, beside those that are read; empty for nothing."""
+    known = {Path(path).name for path in read}
+    others = sorted(path for path in Path(folder).iterdir() if path.name not in known and path.name[0] != ".")
+    kinds = {
+        "sub-folders": [path.name for path in others if path.is_dir()],
+        "files": [path.name for path in others
+                  if not path.is_dir() and path.suffix.lower() in (".sgf", LINE_COLLECTION)],
+    }
+    parts = [f"{len(names)} {kind} ({', '.join(names[:SHOWN_NAMES])}{', ...' if len(names) > SHOWN_NAMES else ''})"
+             for kind, names in kinds.items() if names]
+    return f"{folder}: not read: {' and '.join(parts)}" if parts else ""
+
+
+def is_line_collection(path: str) -> bool:
+    """Tell whether a file has a game on each line."""
+    return path.lower().endswith(LINE_COLLECTION)
 
 
 def cut_into_pieces(path: str) -> Iterator[Piece]:
     """Yield the pieces of a file: one for *.sgf, about PIECE_BYTES each for *.sgfs."""
-    if not path.endswith(LINE_COLLECTION):
+    if not is_line_collection(path):
         yield Piece(path, 0, os.path.getsize(path))
         return
     start = offset = 0
@@ -94,22 +119,25 @@ def read_pieces(pieces: Iterable[Piece], board_size: int) -> tuple[list[Kifu], l
 
 
 def to_kifu(name: str, reader: SGFReader) -> Kifu:
-    """Return a game as arrays; raises SGFError if it has no moves."""
+    """Return a game as arrays; raises SGFError if it has no moves, or far too many."""
     if not reader.moves:
         raise SGFError(NO_MOVES, "no moves")
+    if len(reader.moves) > LONGEST * reader.size**2:
+        raise SGFError(TOO_LONG, f"{len(reader.moves)} moves, more than {LONGEST * reader.size**2}")
     black, white = reader.black_stones, reader.white_stones
     rates = map(reader.get_win_rate, range(len(reader.moves)))
     return Kifu(
         name, np.array(black + white, dtype=np.int16), np.array([1] * len(black) + [2] * len(white), dtype=np.int8),
         np.array(reader.moves, dtype=np.int16), np.array(reader.colors, dtype=np.int8),
         reader.get_value_label(),
-        np.array([np.nan if rate is None else rate for rate in rates], dtype=np.float32), reader.margin + reader.komi,
+        np.array([np.nan if rate is None else rate for rate in rates], dtype=np.float32),
+        math.nan if reader.note else reader.margin + reader.komi, reader.note,
     )
 
 
 def _named_games(piece: Piece, data: bytes) -> Iterator[tuple[str, list[Node] | SGFError]]:
     """Yield the name and main line of each game of a piece; a file of several games adds the line to its name."""
-    if piece.path.endswith(LINE_COLLECTION):
+    if is_line_collection(piece.path):
         for line, text in _split_lines(data, piece.line):
             for _, nodes in read_main_lines(to_utf8(text)):
                 yield f"{piece.path} line {line}", nodes

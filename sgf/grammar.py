@@ -19,6 +19,7 @@ WRONG_SIZE = "other board size"
 SET_UP = "unsupported set-up"
 ILLEGAL = "illegal move"
 NO_MOVES = "no moves"
+TOO_LONG = "too long"
 UNREADABLE = "unreadable file"
 
 DECLARED_ENCODING = re.compile(rb"CA\s*\[([^\]]{1,40})\]")

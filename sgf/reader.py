@@ -17,6 +17,7 @@ from sgf.match_result import MatchResult, read_margin
 from sgf.win_rate import SEARCH_VALUE, decode_search_comment, decode_search_value
 
 DEFAULT_KOMI = 7.0
+MAX_KOMI = float(MAX_BOARD_SIZE**2)
 # The size that SGF means when SZ is missing.
 SGF_DEFAULT_SIZE = 19
 SET_UP_PROPERTIES = (("AB", Stone.BLACK), ("AW", Stone.WHITE), ("AE", Stone.EMPTY))
@@ -26,9 +27,10 @@ SET_UP_NAMES = frozenset(name for name, _ in SET_UP_PROPERTIES)
 class SGFReader:
     """The main line of one game, with its set-up stones; colors are those written in the file.
 
-    Members: size, komi, result, margin (by which Black won, NaN if not counted), handicap, event, black_player_name,
-    white_player_name, application, copyright, black_stones and white_stones (pos of the stones set up before the first
-    move), to_move (side to move first), moves, colors (pos and color of each move).
+    Members: size, komi, note (what is odd about the record, empty if nothing is), result, margin (by which Black won,
+    NaN if not counted), handicap, event, black_player_name, white_player_name, application, copyright, black_stones and
+    white_stones (pos of the stones set up before the first move), to_move (side to move first), moves, colors (pos and
+    color of each move).
     """
 
     def __init__(self, source: str | Path | bytes, board_size: int | None = None, literal: bool = False) -> None:
@@ -97,8 +99,7 @@ class SGFReader:
             raise SGFError(WRONG_SIZE, f"board size {self.size}, wanted {board_size}")
         if not MIN_BOARD_SIZE <= self.size <= MAX_BOARD_SIZE:
             raise SGFError(WRONG_SIZE, f"board size {self.size} is not between {MIN_BOARD_SIZE} and {MAX_BOARD_SIZE}")
-        komi = _real(_simple_text(root, "KM"))
-        self.komi = DEFAULT_KOMI if komi is None else komi
+        self._read_komi(_simple_text(root, "KM").strip())
         self.handicap = int(_real(_simple_text(root, "HA")) or 0)
         result = _simple_text(root, "RE")
         self.result, self.margin = MatchResult.from_text(result), read_margin(result)
@@ -107,6 +108,15 @@ class SGFReader:
         self.white_player_name = _simple_text(root, "PW")
         self.application = _simple_text(root, "AP")
         self.copyright = _simple_text(root, "CP")
+
+    def _read_komi(self, text: str) -> None:
+        """Set komi, and the note where the text is no komi: some servers write 375 for 3.75."""
+        komi = _real(text)
+        if komi is not None and abs(komi) <= MAX_KOMI:
+            self.komi, self.note = komi, ""
+        else:
+            self.komi = DEFAULT_KOMI
+            self.note = f"KM[{text[:20]}] is no komi: it counts as unknown" if text else ""
 
     def _set_up(self, node: Node) -> None:
         """Add and remove the stones of one node; raises SGFError once a move has been played."""

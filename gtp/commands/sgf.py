@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from common.print_console import print_err
 from gtp.commands.command_group import CommandGroup
 from gtp.protocol import Command, GtpError
 
@@ -68,6 +69,8 @@ class SgfCommands(CommandGroup):
                 raise GtpError(CANNOT_LOAD)
             komi = reader.komi if "KM" in nodes[0] else engine.board.get_komi()
             board = self._play_record(reader, komi, move_number)
+            if reader.note:
+                print_err(reader.note)
         except (ValueError, RecursionError):
             raise GtpError(CANNOT_LOAD) from None
         engine.set_board(board)

@@ -29,7 +29,16 @@ from nn.data.data_file import UNFINISHED, Blocks, GameTable, hold_data_folder, r
 from common.parallel import map_in_order
 from nn.data.replay import Replayer, mover_value
 from sgf.archive import SelfPlayGame, list_archive, list_games, read_selfplay_games
-from sgf.collection import Kifu, Piece, Skipped, cut_into_pieces, list_sgf_files, read_pieces
+from sgf.collection import (
+    Kifu,
+    Piece,
+    Skipped,
+    cut_into_pieces,
+    describe_left_out,
+    is_line_collection,
+    list_sgf_files,
+    read_pieces,
+)
 from sgf.grammar import SGFError
 
 # Files (or pieces of large files) that a worker reads at a time.
@@ -46,20 +55,35 @@ class _Report:
 
     games: int = 0
     positions: int = 0
+    odd: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     start: float = field(default_factory=time.perf_counter)
+
+    def take(self, game: Kifu, positions: int) -> None:
+        """Count a game that is used, and say what is odd about it."""
+        self.games += 1
+        self.positions += positions
+        if game.note:
+            self.odd += 1
+            self.say(f"{game.name}: {game.note}")
 
     def skip(self, skipped: Skipped) -> None:
         """Count a game that cannot be used and say so in one line."""
         self.skipped[skipped.kind] += 1
-        with tqdm.external_write_mode(file=sys.stderr):
-            print_err(f"{skipped.name}: {skipped.reason} (skipped)")
+        self.say(f"{skipped.name}: {skipped.reason} (skipped)")
+
+    def say(self, line: str) -> None:
+        """Write a line beside the progress bar; nothing for an empty one."""
+        if line:
+            with tqdm.external_write_mode(file=sys.stderr):
+                print_err(line)
 
     def summary(self) -> str:
         """Return the line for the end of the run."""
         seconds = time.perf_counter() - self.start
         reasons = ", ".join(f"{count} {kind}" for kind, count in sorted(self.skipped.items())) or "none"
-        return (f"{self.games} games, {self.positions} positions, skipped: {reasons}; "
+        odd = f", komi unknown in {self.odd}" if self.odd else ""
+        return (f"{self.games} games, {self.positions} positions{odd}, skipped: {reasons}; "
                 f"{seconds:.1f} seconds, {self.games / seconds:.0f} games/s")
 
 
@@ -77,6 +101,7 @@ def generate_supervised_learning_data(
     folder = Path(program_dir) / "data" if data_dir is None else Path(data_dir)
     paths = list_sgf_files(kifu_dir)
     report = _Report()
+    report.say(left_out := describe_left_out(kifu_dir, paths))
     with hold_data_folder(folder), TemporaryDirectory(prefix=f"{UNFINISHED}sl_data_", dir=folder) as temporary:
         files: list[Path] = []
         games = _read_games(paths, board_size, workers or os.cpu_count() or 1, report)
@@ -84,7 +109,9 @@ def generate_supervised_learning_data(
             files.append(Path(temporary) / f"sl_data_{len(files)}.npz")
             write_data_file(files[-1], batch, board_size)
         if not files:
-            raise NoTrainingDataError(f"{kifu_dir}: no usable {board_size}x{board_size} game in {len(paths)} SGF files")
+            hint = "; sub-folders are not read: name one with --kifu-dir" if left_out else ""
+            raise NoTrainingDataError(
+                f"{kifu_dir}: no usable {board_size}x{board_size} game in {len(paths)} SGF files{hint}")
         result = _replace_data(files, folder)
     print_err(report.summary())
     return result
@@ -149,8 +176,7 @@ def _read_games(paths: list[str], board_size: int, workers: int, report: _Report
                 except SGFError as error:
                     report.skip(Skipped(game.name, error.kind, str(error)))
                     continue
-                report.games += 1
-                report.positions += len(game.pos)
+                report.take(game, len(game.pos))
                 yield game
             bar.update(sum(piece.length for piece in pieces))
             bar.set_postfix(games=report.games, refresh=False)
@@ -161,7 +187,7 @@ def _run_tasks(
 ) -> Iterator[tuple[list[Piece], tuple[list[Kifu], list[Skipped]]]]:
     """Yield the pieces of the files with what is in them, in order; read by `workers` processes if more than one."""
     pieces = itertools.chain.from_iterable(map(cut_into_pieces, paths))
-    if len(paths) == 1 and not paths[0].endswith(".sgfs"):
+    if len(paths) == 1 and not is_line_collection(paths[0]):
         workers = 1
     tasks = iter(lambda: list(itertools.islice(pieces, PIECES_PER_TASK)), [])
     return map_in_order(partial(read_pieces, board_size=board_size), tasks, workers)
@@ -209,6 +235,7 @@ def _update_data_file(path: Path, folder: Path, board_size: int, workers: int, r
         if not paths:
             path.unlink(missing_ok=True)
             return 0
+        report.say(describe_left_out(folder, paths.values()))
         new = _read_selfplay({n: str(p) for n, p in paths.items() if n not in kept}, board_size, workers, report)
         old = _write_selfplay(path, board_size, stamps, new, kept, old)
     return old.usable()
@@ -233,8 +260,7 @@ def _read_selfplay(
                 except SGFError as error:
                     report.skip(Skipped(path, error.kind, str(error)))
                     continue
-                report.games += 1
-                report.positions += len(game.moves)
+                report.take(game.kifu, len(game.moves))
                 found[numbers[path]] = game
             bar.update(len(task))
     return found

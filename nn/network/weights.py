@@ -6,6 +6,7 @@ Filters, blocks and board size are read from its tensors.
 import io
 import math
 import pickle
+import zipfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,6 +44,20 @@ def save_network(network: torch.nn.Module, path: str | Path) -> None:
     save_atomically(weights, path)
 
 
+def load_saved(content: bytes, device: torch.device | str) -> Any:
+    """Return what save_atomically wrote, without running code from it; raises many types for damaged content.
+
+    torch itself does not look at the checksums of the archive, so it reads a copy of what has passed them.
+    """
+    checked = io.BytesIO(content)
+    if zipfile.is_zipfile(checked):
+        with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(checked := io.BytesIO(), "w") as copy:
+            for name in dict.fromkeys(archive.namelist()):
+                copy.writestr(name, archive.read(name))
+    checked.seek(0)
+    return torch.load(checked, map_location=device, weights_only=True)
+
+
 def read_state_dict(path: str | Path | ModelFile) -> dict[str, torch.Tensor]:
     """Return the tensors of a model file; raises ModelFileError for anything but a dict of finite tensors."""
     try:
@@ -52,7 +67,7 @@ def read_state_dict(path: str | Path | ModelFile) -> dict[str, torch.Tensor]:
     except OSError as error:
         raise ModelFileError(path, error.strerror or type(error).__name__) from None
     try:
-        content = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+        content = load_saved(data, "cpu")
     except pickle.UnpicklingError as error:
         refused = "global" in str(error).rpartition("WeightsUnpickler error")[2].lower()
         reason = "it holds other objects than weights" if refused else "it is damaged or no model file"
@@ -64,6 +79,8 @@ def read_state_dict(path: str | Path | ModelFile) -> dict[str, torch.Tensor]:
     ):
         raise ModelFileError(path, "it holds no state_dict (names with tensors)")
     for name, tensor in content.items():
+        if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_complex() or tensor.is_meta:
+            raise ModelFileError(path, f"{name} is no plain tensor of real numbers")
         if not torch.isfinite(tensor).all():
             raise ModelFileError(path, f"{name} holds infinite or undefined numbers")
     return content

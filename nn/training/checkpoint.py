@@ -1,6 +1,5 @@
 """The checkpoint of a run: written whole, read without trust, and what is made of it."""
 
-import pickle
 from collections.abc import Callable
 from dataclasses import asdict
 from enum import Enum
@@ -9,6 +8,7 @@ from typing import Any
 
 import torch
 
+from nn.network.weights import load_saved
 from nn.training.run_config import Progress, TrainConfig, TrainError
 from nn.training.run_files import RunFiles
 
@@ -35,9 +35,9 @@ Plan = Callable[[Path, Progress, dict[str, Any], Progress, dict[str, Any]], Goin
 def read_checkpoint(files: RunFiles, device: torch.device) -> dict[str, Any]:
     """Return a checkpoint with its progress as Progress; raises TrainError when it is damaged or another model's."""
     try:
-        state = torch.load(files.checkpoint, map_location=device, weights_only=True)
+        state = load_saved(files.checkpoint.read_bytes(), device)
         state = {**state, "progress": Progress(**state["progress"]), "identity": dict(state["identity"])}
-    except (OSError, RuntimeError, EOFError, KeyError, TypeError, ValueError, pickle.UnpicklingError):
+    except Exception:  # torch raises many types for a damaged archive
         raise DamagedCheckpoint(f"{files.checkpoint} is damaged: start anew with --restart true") from None
     if state.get("output", files.output.name) != files.output.name:
         raise TrainError(f"{files.checkpoint} is of the run that makes {state['output']}: give another --output than "

@@ -74,6 +74,18 @@ def test_the_gate_lets_only_better_networks_play(root: Path, environment: dict[s
     assert_complete(environment, [0, 1, 1, 3, 4])
 
 
+def test_a_rejected_network_stays_rejected_without_the_gate(root: Path, environment: dict[str, str]) -> None:
+    assert finish(root, {**environment, "GENERATIONS": "2"}, "--gate")[0] == 0
+    player = Path(environment["MODEL"]) / "generations" / "player"
+    assert player.read_text() == "1\n"
+    status, output = finish(root, {**environment, "GENERATIONS": "2"})
+    assert status == 0 and "generation 2 was not better than generation 1, which plays on" in output
+    assert player.read_text() == "1\n"
+    assert (Path(environment["MODEL"]) / "rl-model.bin").read_text() == lineage(1)
+    assert finish(root, environment)[0] == 0
+    assert_complete(environment, [0, 1, 1, 3, 4])
+
+
 @pytest.mark.parametrize("gate", [False, True])
 def test_sudden_deaths_lose_and_double_nothing(root: Path, environment: dict[str, str], gate: bool) -> None:
     options = ["--gate"] if gate else []
@@ -158,7 +170,7 @@ def test_a_folder_that_other_settings_left_behind_is_passed_over(root: Path, env
 @pytest.mark.parametrize(("options", "settings", "text"), [
     (["--gates"], {}, "unknown option --gates"), (["--start"], {}, "needs a model"),
     (["--start", "/nowhere"], {}, "no such file"), ([], {"GAMES": "many"}, "GAMES=many is not a whole number"),
-    ([], {"USE_GPU": "yes"}, "USE_GPU=yes is neither"),
+    ([], {"USE_GPU": "yes"}, "USE_GPU=yes is neither"), ([], {"KOMI": "abc"}, "KOMI=abc is not a number of points"),
 ])
 def test_bad_options_are_one_line(
     root: Path, environment: dict[str, str], options: list[str], settings: dict[str, str], text: str

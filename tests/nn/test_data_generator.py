@@ -246,6 +246,17 @@ def test_nothing_usable_keeps_the_old_data(tmp_path: Path) -> None:
         generate_supervised_learning_data(tmp_path, tmp_path / "nowhere", SIZE)
 
 
+def test_what_is_left_out_or_odd_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_games(tmp_path / "kifu" / "sub", [f"(;SZ[{SIZE}];B[aa])"])
+    with pytest.raises(NoTrainingDataError, match="in 0 SGF files; sub-folders are not read: name one"):
+        generate(tmp_path)
+    write_games(tmp_path / "kifu", [f"(;SZ[{SIZE}]KM[375];B[aa])"])
+    generate(tmp_path)
+    said = capsys.readouterr().err
+    assert f"{tmp_path / 'kifu'}: not read: 1 sub-folders (sub)" in said
+    assert "KM[375] is no komi" in said and "komi unknown in 1" in said
+
+
 def test_line_collections_and_another_size(tmp_path: Path) -> None:
     (tmp_path / "kifu").mkdir()
     texts = ["(;SZ[19]RE[W+1];B[pd];W[dp])", "(;SZ[19]RE[B+R];B[ss];W[tt])"]

@@ -82,6 +82,12 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "odd policy": (lambda path: torch.save({**weights(), "policy_head.fc_layer.weight": torch.zeros(25, 50)}, path),
                    "fits no board size"),
     "not finite": (not_finite, "bn_layer.running_var holds infinite"),
+    "sparse": (lambda path: torch.save({**weights(), "conv_layer.weight": torch.zeros(4, 6, 3, 3).to_sparse()}, path),
+               "conv_layer.weight is no plain tensor"),
+    "complex": (lambda path: torch.save({**weights(), "bn_layer.bias": torch.zeros(4, dtype=torch.complex64)}, path),
+                "bn_layer.bias is no plain tensor"),
+    "nowhere": (lambda path: torch.save({**weights(), "bn_layer.bias": torch.zeros(4, device="meta")}, path),
+                "bn_layer.bias is no plain tensor"),
     "other size": (lambda path: torch.save(weights(7), path), "board size 7, not 5"),
 }
 
@@ -96,6 +102,24 @@ def test_broken_files_give_one_clear_line(tmp_path: Path, case: str) -> None:
     text = str(caught.value)
     assert "\n" not in text and str(path) in text and caught.value.advice in text
     assert not Path("/tmp/hiyoko-was-here").exists()
+
+
+def test_flipped_bytes_are_noticed_or_change_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "model.bin"
+    torch.save(weights(), path)
+    content, expected = path.read_bytes(), load_network(path).state_dict()
+    noticed = 0
+    for place in range(0, len(content), 97):
+        flipped = bytearray(content)
+        flipped[place] ^= 0x10
+        path.write_bytes(flipped)
+        try:
+            found = load_network(path, 5).state_dict()
+        except ModelFileError:
+            noticed += 1
+        else:
+            assert all(torch.equal(found[name], expected[name]) for name in expected), place
+    assert noticed > 50
 
 
 def test_none_is_random_but_always_the_same() -> None:

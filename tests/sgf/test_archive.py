@@ -8,7 +8,7 @@ import pytest
 
 from sgf.archive import NO_POLICY, SelfPlayGame, list_archive, list_games, read_selfplay_games
 from sgf.collection import Skipped
-from sgf.grammar import MALFORMED, UNREADABLE, WRONG_SIZE
+from sgf.grammar import MALFORMED, TOO_LONG, UNREADABLE, WRONG_SIZE
 
 HEAD = "(;FF[4]GM[1]SZ[5]RE[W+R]KM[7.0]"
 
@@ -28,7 +28,14 @@ def test_only_numbers_count(tmp_path: Path) -> None:
     assert list_archive(tmp_path) == {9: tmp_path / "9", 10: tmp_path / "10"}
     for name in ("2.sgf", "10.sgf", "x.sgf", ".3.sgf.part", "4.sgf.tmp", "batch.json"):
         (tmp_path / "9" / name).write_text("")
+    (tmp_path / "9" / "5.sgf").mkdir()
+    (tmp_path / "9" / "6.sgf").symlink_to(tmp_path / "nowhere")
     assert list(list_games(tmp_path / "9")) == [2, 10]
+
+
+def test_a_game_of_40000_passes_is_refused(tmp_path: Path) -> None:
+    game = read(tmp_path, HEAD + ";B[]C[1 pass:1.000e+00];W[]C[1 pass:1.000e+00]" * 20000 + ")")
+    assert isinstance(game, Skipped) and game.kind == TOO_LONG
 
 
 def test_policies_become_rows_of_the_moves_that_have_one(tmp_path: Path) -> None:

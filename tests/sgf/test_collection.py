@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sgf import collection
-from sgf.collection import Kifu, Skipped, cut_into_pieces, list_sgf_files, read_pieces
-from sgf.grammar import MALFORMED, NO_MOVES, UNREADABLE, WRONG_SIZE
+from sgf.collection import Kifu, Skipped, cut_into_pieces, describe_left_out, list_sgf_files, read_pieces
+from sgf.grammar import MALFORMED, NO_MOVES, TOO_LONG, UNREADABLE, WRONG_SIZE
 from sgf.win_rate import SearchComment, decode_search_comment, encode_search_comment
 
 
@@ -29,13 +29,29 @@ def points(games: list[Kifu]) -> list[str]:
 
 
 def test_files_are_sorted_and_of_the_folder_alone(tmp_path: Path) -> None:
-    for name in ("b.sgf", "a.sgfs", "10.sgf", "2.sgf", "x.txt", "sgf"):
+    for name in ("b.sgf", "a.sgfs", "10.sgf", "2.SGF", "x.txt", "sgf", ".hidden.sgf.part"):
         (tmp_path / name).touch()
+    (tmp_path / "elsewhere").touch()
+    (tmp_path / "c.sgf").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "folder.sgfs").mkdir()
     (tmp_path / "dangling.sgf").symlink_to(tmp_path / "nowhere")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "c.sgf").touch()
-    assert [Path(path).name for path in list_sgf_files(tmp_path)] == ["10.sgf", "2.sgf", "a.sgfs", "b.sgf"]
+    paths = list_sgf_files(tmp_path)
+    assert [Path(path).name for path in paths] == ["10.sgf", "2.SGF", "a.sgfs", "b.sgf", "c.sgf"]
+    assert describe_left_out(tmp_path, paths) == (
+        f"{tmp_path}: not read: 2 sub-folders (folder.sgfs, sub) and 1 files (dangling.sgf)")
+    assert describe_left_out(tmp_path / "sub", ["c.sgf"]) == ""
+
+
+def test_a_game_of_40000_passes_is_refused(tmp_path: Path) -> None:
+    games, skipped = read_file(tmp_path / "long.sgf", "(;SZ[9]" + ";B[];W[]" * 20000 + ")")
+    assert not games and skipped[0].kind == TOO_LONG and "40000 moves" in skipped[0].reason
+
+
+def test_a_game_of_unknown_komi_is_used_and_noted(tmp_path: Path) -> None:
+    (kifu,), _ = read_file(tmp_path / "a.sgf", game("aa", "KM[375]RE[B+3.75]"))
+    assert "KM[375]" in kifu.note and np.isnan(kifu.score)
 
 
 @pytest.mark.parametrize(("text", "found", "bad"), [

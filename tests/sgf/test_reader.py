@@ -177,6 +177,15 @@ def test_komi(text: str, komi: float) -> None:
     assert read(f"{HEAD}{text})").komi == komi
 
 
+@pytest.mark.parametrize(("text", "odd"), [
+    ("KM[375]", True), ("KM[-1e9]", True), ("KM[seven]", True), ("KM[6.5]", False), ("KM[361]", False), ("", False),
+    ("KM[]", False),
+])
+def test_an_impossible_komi_is_noted(text: str, odd: bool) -> None:
+    game = read(f"{HEAD}{text})")
+    assert (text in game.note and game.komi == 7.0) if odd else game.note == ""
+
+
 # Shift_JIS writes these with "]" and a backslash as second bytes.
 JAPANESE = "ソゾ表能"
 
