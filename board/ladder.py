@@ -30,7 +30,7 @@ class LadderWork(NamedTuple):
     state: State  # the position that is being read
     saved: np.ndarray  # uint64 [D, B]: the buffers of the positions above it
     moves: np.ndarray  # int16 [D, C]: the moves to try in each
-    count: np.ndarray  # int16 [D]: how many these are
+    choices: np.ndarray  # int16 [D]: how many these are
     tried: np.ndarray  # int16 [D]: how many of them were tried
     caught: np.ndarray  # uint8 [C], found: 1 on the stones of caught strings
     catching: np.ndarray  # uint8 [C], found: moves that catch a string of two liberties, the sum of the string's colors
@@ -155,7 +155,7 @@ def list_ataris(state, string_id, out):
 @kernel
 def next_legal_move(state, color, depth, work):
     """Return the next move to try at `depth`, PASS if there is none. Modifies work.tried."""
-    while work.tried[depth] < work.count[depth]:
+    while work.tried[depth] < work.choices[depth]:
         move = work.moves[depth, work.tried[depth]]
         work.tried[depth] += 1
         if move != state.info[KO_POS] and not is_suicide(state, move, color):
@@ -178,7 +178,7 @@ def keep_position(work, depth, entering):
 @kernel
 def read_ladder(target, work):
     """Return whether the string at `target`, its owner to move, is caught in the position work.state. Modifies work."""
-    state, longest = work.state, len(work.count) - 1
+    state, longest = work.state, len(work.choices) - 1
     color = state.stones[target]
     state.info[KO_POS] = 0  # every ko works for the owner
     depth, nodes, caught, entering = 0, 0, False, True
@@ -189,13 +189,13 @@ def read_ladder(target, work):
             if depth < longest:
                 moves = work.moves[depth]
                 count = list_escapes(state, string_id, moves) if defending else list_ataris(state, string_id, moves)
-            work.count[depth] = count
+            work.choices[depth] = count
             work.tried[depth] = 0
             caught, settled = count == CAUGHT, count < 0
         else:
             settled = caught != defending
         if not settled:
-            if work.count[depth] > 1:
+            if work.choices[depth] > 1:
                 keep_position(work, depth, entering)
             mover = color if defending else 3 - color
             move = next_legal_move(state, mover, depth, work)

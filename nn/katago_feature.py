@@ -13,7 +13,7 @@ from board.benson import AreaWork, find_owners, new_area_work
 from board.constant import NO_MOVE, PASS
 from board.geometry import get_geometry
 from board.ladder import LadderWork, find_ladders, new_ladder_work
-from board.state import EMPTY, PASSES, SIZE, WHITE, WIDTH
+from board.state import EMPTY, PASSES, SIZE, TO_MOVE, WHITE, WIDTH, State, copy_words, new_state
 from common.kernel import kernel
 
 # KataGo's planes: 0 the board, 1 and 2 own and opponent's stones, 3 to 5 strings of 1, 2, 3 liberties, 6 points
@@ -191,3 +191,28 @@ def encode_katago(now, before, earlier, color, recent, repeats, komi, work, out)
     fill_plane(out, KOMI, own_komi / KOMI_UNIT)
     fill_plane(out, GAME_END, 1 if now.info[PASSES] > 0 and score > 0 else 0)
     fill_plane(out, PARITY, parity_wave(points, own_komi))
+
+
+class KataGoWork(NamedTuple):
+    """Work space of `encode_katago_positions`."""
+
+    now: State
+    before: State
+    earlier: State
+    feature: FeatureWork
+
+
+def new_katago_work(board_size: int) -> KataGoWork:
+    """Return work space for one board size."""
+    return KataGoWork(new_state(board_size), new_state(board_size), new_state(board_size), new_feature_work(board_size))
+
+
+@kernel
+def encode_katago_positions(positions, count, komi, work, out):
+    """Write the planes of the first `count` positions (nn/feature.py). Modifies out and work."""
+    for n in range(count):
+        copy_words(work.now.buffer, positions.now[n])
+        copy_words(work.before.buffer, positions.before[n])
+        copy_words(work.earlier.buffer, positions.earlier[n])
+        encode_katago(work.now, work.before, work.earlier, work.now.info[TO_MOVE], positions.recent[n],
+                      positions.repeats[n], komi, work.feature, out[n])

@@ -8,6 +8,7 @@ import pytest
 
 from board.constant import NO_MOVE, PASS
 from board.state import copy_state, new_state
+from nn.feature import KATAGO, encode_board
 from nn.katago_feature import KATAGO_PLANES, count_shown_moves, encode_katago, new_feature_work, parity_wave
 from tests.board.test_random_games import choose
 from tests.reference import slow_ladder
@@ -86,7 +87,8 @@ def fast_planes(twins: Twins, states: list, moves: list[Move], color: str, komi:
 @pytest.mark.parametrize(("size", "komi"), [(4, 0.0), (5, 7.0), (5, 6.5), (6, -3.5), (7, 7.0), (7, 60.0)])
 def test_random_games(size: int, komi: float) -> None:
     rng, twins, color = random.Random(size), Twins(size, check_superko=True), "b"
-    boards, states, moves, seen = [], [], [], np.zeros(KATAGO_PLANES, dtype=bool)
+    boards, states, seen = [], [], np.zeros(KATAGO_PLANES, dtype=bool)
+    moves: list[Move] = []
     for number in range(3 * size * size):
         boards.append(twins.slow.copy())
         states.append(new_state(size))
@@ -105,6 +107,20 @@ def test_random_games(size: int, komi: float) -> None:
         moves.append((color, point))
         color = OTHER[color] if rng.random() < 0.97 else color
     assert set(np.flatnonzero(~seen)) <= {6, 7, 8, 20, 21, *range(23, KATAGO_PLANES)}
+
+
+def test_a_game_is_shown_as_its_positions_are() -> None:
+    rng, twins, color = random.Random(1), Twins(6, check_superko=True), "b"
+    twins.fast.set_komi(6.5)
+    boards, moves = [twins.slow.copy()], []
+    for _ in range(40):
+        point = choose(twins, color, rng)
+        twins.play(point, color)
+        boards.append(twins.slow.copy())
+        moves.append((color, point))
+        color = OTHER[color]
+        expected = slow_planes(boards, moves, color, 6.5)
+        assert np.allclose(encode_board(twins.fast, STONES[color], KATAGO), expected, atol=1e-6)
 
 
 def test_a_pass_is_hidden_where_a_second_pass_would_not_win() -> None:
