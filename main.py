@@ -33,8 +33,10 @@ from engine.options import (
 )
 from gtp.analysis.server import run_analysis
 from gtp.client import leave, run_gtp
+from gtp.katago_start import StartError, translate_arguments
 from mcts.constant import DEFAULT_LAG
 
+EXIT_BAD_USAGE = 2
 ANIMATION_NOTE = "Note: --animation-pv-wait and --animation-move-wait have no effect"
 
 
@@ -121,5 +123,17 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     return run_analysis(options) if analysis_json else run_gtp(options)
 
 
+def start() -> int:
+    """Run the command line, also one of KataGo's (`main.py gtp -model …`), and return the exit status."""
+    try:
+        arguments, notes = translate_arguments(sys.argv[1:], {str(param.name) for param in main.params})
+    except StartError as error:
+        click.echo(f"main.py: {error}", err=True)
+        return EXIT_BAD_USAGE
+    for note in notes:
+        click.echo(note, err=True)
+    return run_command(main, "main.py", arguments)
+
+
 if __name__ == "__main__":
-    leave(run_command(main, "main.py"))
+    leave(start())

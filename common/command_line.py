@@ -2,6 +2,7 @@
 
 import math
 import signal
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -29,8 +30,8 @@ class FiniteRange(FiniteFloat, click.FloatRange):
     """A finite number of a range; click.FloatRange alone lets nan pass."""
 
 
-def run_command(command: click.Command, name: str) -> int:
-    """Run a click command on the program's arguments and return the exit status.
+def run_command(command: click.Command, name: str, arguments: Sequence[str] | None = None) -> int:
+    """Run a click command on the arguments, by default the program's, and return the exit status.
 
     A bad option is one line that begins with `name`, and status 2. Ctrl-C before the command has begun its work is
     status 130.
@@ -38,7 +39,7 @@ def run_command(command: click.Command, name: str) -> int:
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        status = command.main(prog_name=name, standalone_mode=False)
+        status = command.main(arguments, prog_name=name, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         print_err(error.format_message())
         return error.exit_code

@@ -41,7 +41,7 @@ class Watch:
         restriction: moves that are not to be considered.
         cleanup: whether dead stones of the opponent must be captured before a pass.
         first: seconds until the first report, None for `interval`.
-        root_temperature: how much wider than usual an analysis looks at the root (MCTSTree.search).
+        root_temperature: how much wider than usual the search looks at the root (MCTSTree.search).
     """
 
     should_stop: StopFunction = never
@@ -65,7 +65,8 @@ def run_search(
         noise = None if rng is None else np.random.default_rng(rng.getrandbits(64))
         return tree.search_with_sequential_halving(
             board, color, clock.plan_visits(limit), noise, watch.should_stop, watch.restriction)
-    return tree.search(board, color, limit, on_report, watch.should_stop, watch.restriction)
+    return tree.search(board, color, limit, on_report, watch.should_stop, watch.restriction,
+                       watch.root_temperature)
 
 
 class MoveChooser:

@@ -11,6 +11,8 @@ import numpy as np
 from board.constant import BOARD_SIZE, PASS, RESIGN
 from board.go_board import GoBoard
 from board.handicap import get_fixed_handicap, get_free_handicap
+from board.score import area_without
+from board.seki import find_seki_stones
 from board.stone import Stone
 from common.print_console import print_err
 from engine.choosing import NO_LIMIT, NO_WATCH, MoveChooser, StopFunction, Watch, never, run_search
@@ -24,9 +26,10 @@ from mcts.score_estimate import ScoreEstimator
 from mcts.time_manager import StartOptions, TimeManager
 from mcts.tree import Evaluator, MCTSTree
 from nn.inference.policy_player import RawEvaluation, evaluate
-from program import VERSION
 
 WARM_UP_VISITS = 16
+# Version of the model files' format, a whole number because programs expect one as KataGo's; there is one format.
+MODEL_FORMAT = 1
 REGRESSION_SEED = 0
 
 @dataclass(frozen=True)
@@ -70,8 +73,11 @@ class Engine:
         return StartOptions(options.visits, options.strict_visits, options.const_time, options.time)
 
     def configure(self, **changes: Any) -> None:
-        """Change options while the program runs: visits, seconds per move, lag, resigning, pondering, rules."""
+        """Change options while the program runs: visits, seconds per move, lag, resigning, pondering, rules, search."""
         self.options = replace(self.options, **changes)
+        if self.options.search_params() != self.tree.params:
+            self.tree = self._new_tree(self.board.board_size)
+            self._has_searched = self._may_ponder = False
         self.time.change_start(self._start_options())
         self.time.lag = self.options.lag
         self.resign.threshold = self.options.resign_threshold
@@ -100,9 +106,14 @@ class Engine:
 
     # --- the game -----------------------------------------------------------------------------------------------
 
+    @property
+    def plays_any_size(self) -> bool:
+        """Whether the network serves every board size."""
+        return self._source.any_size
+
     def can_play(self, board_size: int) -> bool:
         """Tell whether the network serves a board size."""
-        return self._source.any_size or board_size == self.board.board_size
+        return self.plays_any_size or board_size == self.board.board_size
 
     def set_board_size(self, board_size: int) -> None:
         """Start a game on an empty board of a size that can be played; komi and time settings stay."""
@@ -188,9 +199,8 @@ class Engine:
     def undo(self, number: int) -> None:
         """Take back moves, as many as were played at most."""
         self._may_ponder = False
-        for _ in range(number):
-            self.board.undo()
         if number:
+            self.board.truncate(self.board.moves - 1 - number)
             self.resign.reset()
 
     # --- choosing a move ----------------------------------------------------------------------------------------
@@ -238,6 +248,7 @@ class Engine:
         """Return what to play and the limit that the clock gave."""
         limit = self.time.limit(color, self.board.board_size, self.board.empty_points, time.monotonic() - asked_at)
         chooser = self._new_chooser(color)
+        watch = replace(watch, root_temperature=self.options.root_temperature)
         choice = chooser.choose(self.tree, self._random, limit, watch)
         self._has_searched = self._has_searched or chooser.has_searched
         return choice, limit
@@ -280,13 +291,22 @@ class Engine:
         """Return the network as KataGo describes one."""
         return {
             "name": self.options.model, "internalName": str(getattr(self.evaluator, "description", "")),
-            "version": VERSION, "maxBatchSize": self.tree.params.batch_size, "usesHumanSLProfile": False,
+            "version": MODEL_FORMAT, "maxBatchSize": self.tree.params.batch_size, "usesHumanSLProfile": False,
             "usingFP16": "false",
         }
 
     def get_dead_stones(self) -> list[int]:
         """Return the stones that count as dead: none in cgos mode."""
         return [] if self.options.cgos_mode else self.board.get_dead_stones()
+
+    def get_seki_stones(self, dead: list[int]) -> list[int]:
+        """Return the stones in seki once the dead ones are taken off: none in cgos mode, as nothing is dead."""
+        return [] if self.options.cgos_mode else find_seki_stones(self.board, dead)
+
+    def get_empty_points(self, owner: Stone) -> list[int]:
+        """Return the empty points that belong to a color, EMPTY for neutral ones, without the dead stones."""
+        _, owners = area_without(self.board.state, self.get_dead_stones())
+        return [pos for pos in self.board.onboard_pos if owners[pos] == owner and self.board.board[pos] == Stone.EMPTY]
 
     def final_score(self) -> float:
         """Return Black's lead, komi included, without the dead stones."""

@@ -23,7 +23,13 @@ DEFAULT_PLAYOUTS = 16
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """Options of main.py under their names there; None where an option was not given and has no plain default."""
+    """Options of main.py under their names there; None where an option was not given and has no plain default.
+
+    Attributes:
+        c_puct: how much the search explores; no option of main.py, controllers may set it, and the two that follow.
+        root_temperature, analysis_root_temperature: how much wider than usual a search looks at the root
+            (MCTSTree.search), when it chooses a move and when it analyzes.
+    """
 
     size: int | None = None
     superko: bool = False
@@ -40,6 +46,9 @@ class EngineOptions:
     const_time: float | None = None
     time: float | None = None
     batch_size: int | None = None
+    c_puct: float = SearchParams().selection.c_puct
+    root_temperature: float = 1.0
+    analysis_root_temperature: float = 1.0
     tree_size: int | None = None
     cgos_mode: bool = False
     resign_threshold: float = RESIGN_THRESHOLD
@@ -61,7 +70,7 @@ class EngineOptions:
         if self.playouts is not None:
             selection = selection._replace(playouts=self.playouts)
         return SearchParams(
-            selection=selection,
+            selection=selection._replace(c_puct=self.c_puct),
             policy_temperature=temperature if self.policy_temperature is None else self.policy_temperature,
             batch_size=self.batch_size or default.batch_size,
             tree_size=self.tree_size or default.tree_size,

@@ -27,15 +27,15 @@ REPORT = "this is a defect of the program: please report it with this line"
 SESSION = (
     ("1 protocol_version", f"=1 {PROTOCOL_VERSION}"),
     ("2 name", f"=2 {re.escape(PROGRAM_NAME)}"),
-    ("3 boardsize {size}", "=3"),
-    ("4 clear_board", "=4"),
-    ("5 komi 7", "=5"),
-    ("6 play black B2", "=6"),
+    ("3 boardsize {size}", "=3 "),
+    ("4 clear_board", "=4 "),
+    ("5 komi 7", "=5 "),
+    ("6 play black B2", "=6 "),
     ("7 play white B2", r"\?7 illegal move"),
     ("8 genmove white", "=8 ([A-HJ-T][0-9]{1,2}|pass)"),
     ("9 final_score", r"=9 ([BW]\+[0-9.]+|0)"),
     ("10 no_such_command", r"\?10 unknown command"),
-    ("11 quit", "=11"),
+    ("11 quit", "=11 "),
 )
 JSON_FIELDS = ("id", "turnNumber", "isDuringSearch", "moveInfos", "rootInfo", "ownership", "policy")
 

@@ -28,7 +28,15 @@ from gtp.commands.rules import RulesCommands
 from gtp.commands.score import ScoreCommands
 from gtp.commands.setup import SetupCommands
 from gtp.commands.sgf import SgfCommands
-from gtp.protocol import Command, GtpError, format_end, format_failure, format_success, parse_line
+from gtp.protocol import (
+    Command,
+    GtpError,
+    format_beginning,
+    format_end,
+    format_failure,
+    format_success,
+    parse_line,
+)
 from gtp.reader import InputLine, LineReader
 from program import PROGRAM_NAME, PROTOCOL_VERSION, VERSION
 
@@ -163,7 +171,7 @@ class GtpClient(
     def open_reply(self) -> None:
         """Write the beginning of a successful reply now; what the command returns ends it."""
         self._reply_is_open = True
-        self._write(format_success(self._command.id)[:-1])
+        self._write(format_beginning(self._command.id))
 
     def write_line(self, text: str) -> None:
         """Write a line of the reply that was opened, at once."""

@@ -11,6 +11,13 @@ BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 # KataGo writes "no limit of time" as a number like this, seconds.
 NO_TIME_LIMIT = 1e20
 MAX_VISITS = 1_000_000_000
+# KataGo's wideRootNoise raises the priors of the root to the power of 1 / (1 + WIDENING * noise).
+WIDENING = 4.0
+MAX_WIDE_ROOT_NOISE = 5.0
+# KataGo's utilities go from -1 to 1, win rates from 0 to 1: its cpuctExploration counts so much of ours.
+CPUCT_SCALE = 2.0
+MAX_CPUCT = 10.0
+MAX_BATCH_SIZE = 1024
 
 
 @dataclass(frozen=True)
@@ -56,12 +63,30 @@ def read_seconds(text: str) -> dict[str, Any]:
     return {"const_time": None if seconds >= NO_TIME_LIMIT else seconds}
 
 
+def widen_root(noise: float) -> float:
+    """Return the temperature of the root for KataGo's wideRootNoise."""
+    return 1.0 + WIDENING * noise
+
+
+def read_noise(text: str) -> float:
+    """Return the temperature of the root for a text with KataGo's wideRootNoise."""
+    return widen_root(read_number(text, 0.0, MAX_WIDE_ROOT_NOISE))
+
+
+def refuse_advantage(text: str) -> dict[str, Any]:
+    """Take playoutDoublingAdvantage 0; raises ValueError for another one, saying why."""
+    if float(text) != 0:
+        raise ValueError("the network knows no difference in strength, only 0 can be played")
+    return {}
+
+
 def show_boolean(value: bool) -> str:
     """Return a truth value as text."""
     return "true" if value else "false"
 
 
-# KataGo's resignThreshold counts a loss as -1 and a win as +1.
+# KataGo's resignThreshold counts a loss as -1 and a win as +1; its search threads are lines that are looked at at the
+# same time, here the positions of one call of the network.
 PARAMETERS = {
     "maxVisits": Parameter("string", lambda options: str(options.strict_visits or options.visits or CONST_VISITS),
                            read_visits),
@@ -71,12 +96,25 @@ PARAMETERS = {
         lambda text: {"resign_threshold": RESIGN_THRESHOLD if read_boolean(text) else 0.0}),
     "resignThreshold": Parameter(
         "string", lambda options: f"{2 * options.resign_threshold - 1:g}",
-        lambda text: {"resign_threshold": (read_number(text, -1.0, 1.0) + 1) / 2}),
+        lambda text: {"resign_threshold": round((read_number(text, -1.0, 1.0) + 1) / 2, 6)}),
     "chosenMoveTemperature": Parameter(
         "string", lambda options: f"{options.temperature:g}",
         lambda text: {"temperature": read_number(text, 0.0, MAX_TEMPERATURE)}),
     "ponderingEnabled": Parameter(
         "bool", lambda options: show_boolean(options.ponder), lambda text: {"ponder": read_boolean(text)}),
+    "wideRootNoise": Parameter(
+        "string", lambda options: f"{(options.root_temperature - 1) / WIDENING:g}",
+        lambda text: {"root_temperature": read_noise(text)}),
+    "analysisWideRootNoise": Parameter(
+        "string", lambda options: f"{(options.analysis_root_temperature - 1) / WIDENING:g}",
+        lambda text: {"analysis_root_temperature": read_noise(text)}),
+    "cpuctExploration": Parameter(
+        "string", lambda options: f"{CPUCT_SCALE * options.c_puct:g}",
+        lambda text: {"c_puct": read_number(text, 0.0, MAX_CPUCT) / CPUCT_SCALE}),
+    "numSearchThreads": Parameter(
+        "string", lambda options: str(options.search_params().batch_size),
+        lambda text: {"batch_size": int(read_number(str(int(text)), 1, MAX_BATCH_SIZE))}),
+    "playoutDoublingAdvantage": Parameter("string", lambda _: "0", refuse_advantage),
     "liveGfx": Parameter(
         "bool", lambda options: show_boolean(options.live_gfx), lambda text: {"live_gfx": read_boolean(text)}),
 }

@@ -58,14 +58,18 @@ def clean_text(text: str) -> str:
 
 
 def format_reply(status: str, command_id: str, text: str) -> str:
-    """Return the whole reply with the blank line that ends it; status is "=" or "?"."""
-    text = clean_text(text)
-    return f"{status}{command_id} {text}\n\n" if text else f"{status}{command_id}\n\n"
+    """Return the whole reply with the blank line that ends it; status is "=" or "?", a blank follows always."""
+    return f"{status}{command_id} {clean_text(text)}\n\n"
 
 
 def format_success(command_id: str, text: str = "") -> str:
     """Return the reply to a command that was carried out."""
     return format_reply("=", command_id, text)
+
+
+def format_beginning(command_id: str) -> str:
+    """Return the first line of a reply whose other lines come while the command runs."""
+    return f"={command_id}\n"
 
 
 def format_end(text: str) -> str:

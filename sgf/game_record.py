@@ -1,35 +1,42 @@
 """A game in progress as an SGF record."""
 
-from sgfmill import sgf
+from collections.abc import Callable, Iterator
 
 from board.go_board import GoBoard
 from board.stone import Stone
 from program import PROGRAM_NAME, VERSION
 
-COLOR_LETTERS = {Stone.BLACK: "b", Stone.WHITE: "w"}
+COLOR_LETTERS = {Stone.BLACK: "B", Stone.WHITE: "W"}
+# Moves on a line; before each line the writing may be interrupted.
+MOVES_PER_LINE = 12
 
 
-def _to_point(board: GoBoard, pos: int) -> tuple[int, int] | None:
-    """Return row and column of a pos as sgfmill counts them, from the bottom left; None for PASS."""
-    y, x = divmod(pos, board.board_size_with_ob)
-    return (board.board_size - y, x - 1) if pos > 0 else None
+class InterruptedWritingError(Exception):
+    """The record was not written to its end."""
 
 
-def format_game(board: GoBoard) -> bytes:
-    """Return a game with its set-up stones, komi and moves as SGF, in UTF-8."""
-    game = sgf.Sgf_game(size=board.board_size)
-    root = game.get_root()
-    root.set("AP", (PROGRAM_NAME, VERSION))
-    root.set("KM", board.get_komi())
+def format_game(board: GoBoard, should_stop: Callable[[], bool] = lambda: False) -> str:
+    """Return a game with its set-up stones, komi and moves as SGF; raises InterruptedWritingError on `should_stop`."""
+    to_sgf, history = board.coordinate.convert_to_sgf_format, board.get_move_history()
+    lines = [f"(;FF[4]GM[1]CA[UTF-8]AP[{PROGRAM_NAME}:{VERSION}]SZ[{board.board_size}]KM[{board.get_komi()}]"
+             + "".join(_setup_properties(board))]
+    for begin in range(0, len(history), MOVES_PER_LINE):
+        if should_stop():
+            raise InterruptedWritingError
+        moves = history[begin:begin + MOVES_PER_LINE]
+        lines.append("".join(f";{COLOR_LETTERS[color]}[{to_sgf(pos)}]" for color, pos in moves))
+    return "\n".join([*lines, ")"])
+
+
+def _setup_properties(board: GoBoard) -> Iterator[str]:
+    """Yield the properties of the position before the first move, none for an empty board."""
     start = board.copy()
     start.truncate(0)
-    stones = {color: [_to_point(board, pos) for pos in board.onboard_pos if start.board[pos] == color]
-              for color in COLOR_LETTERS}
-    if any(stones.values()):
-        root.set_setup_stones(stones[Stone.BLACK], stones[Stone.WHITE])
-        root.set("PL", COLOR_LETTERS[start.get_to_move()])
+    for color, letter in COLOR_LETTERS.items():
+        stones = [board.coordinate.convert_to_sgf_format(pos) for pos in board.onboard_pos if start.board[pos] == color]
+        if stones:
+            yield f"A{letter}[{']['.join(stones)}]"
+    if any(start.board[pos] != Stone.EMPTY for pos in board.onboard_pos):
+        yield f"PL[{COLOR_LETTERS[start.get_to_move()]}]"
     if len(board.get_handicap_history()) > 1:
-        root.set("HA", len(board.get_handicap_history()))
-    for color, pos in board.get_move_history():
-        game.extend_main_sequence().set_move(COLOR_LETTERS[color], _to_point(board, pos))
-    return game.serialise()
+        yield f"HA[{len(board.get_handicap_history())}]"

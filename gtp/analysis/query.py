@@ -9,6 +9,7 @@ from board.coordinate import Coordinate
 from board.go_board import GoBoard
 from board.stone import Stone
 from gtp.analysis.fields import MAX_ECHO, Fields, QueryError
+from gtp.parameters import MAX_WIDE_ROOT_NOISE, widen_root
 from gtp.rules import HANDICAP_BONUS, NAMED_RULES, Rules, normalize_name, read_rules
 from mcts.restriction import Restriction
 
@@ -22,9 +23,6 @@ MAX_PV_LENGTH = 1000
 REPORT_SECONDS = (0.001, 1_000_000.0)
 MAX_SECONDS = 1e30
 TEMPERATURES = (0.01, 100.0)
-# KataGo's wideRootNoise raises the priors of the root to the power of 1 / (1 + WIDENING * noise).
-WIDENING = 4.0
-MAX_WIDE_ROOT_NOISE = 5.0
 
 PERSPECTIVES = {"BLACK": Stone.BLACK, "WHITE": Stone.WHITE, "SIDETOMOVE": None}
 FLAGS = ("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev",
@@ -249,7 +247,7 @@ def _read_overrides(fields: Fields, query: Query) -> None:
     visits = settings.integer("maxVisits", 1, MAX_VISITS, "Must be an integer from 1 to 2^50")
     query.visits = visits if query.visits is None else query.visits
     noise = settings.number("wideRootNoise", 0.0, MAX_WIDE_ROOT_NOISE, f"Must be a number up to {MAX_WIDE_ROOT_NOISE}")
-    query.root_temperature *= 1.0 + WIDENING * (noise or 0.0)
+    query.root_temperature *= widen_root(noise or 0.0)
     if settings.unused:
         query.warnings.append(("overrideSettings", f"Unknown config params: {','.join(settings.unused)}"))
 

@@ -105,7 +105,8 @@ class AnalysisClient:
 
     def execute(self, line: InputLine) -> None:
         """Carry out a line: a query is put into the queue, anything else is answered; raises LoadError."""
-        text = line.text.strip()
+        # Bytes that are no UTF-8 become question marks in a box: an id that comes back must be valid.
+        text = line.text.strip().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         if not text:
             return
         try:
@@ -128,7 +129,7 @@ class AnalysisClient:
 
     def _parse(self, text: str, overlong: bool) -> dict[str, Any]:
         """Return the object on a line; raises QueryError for one that cannot be answered under an id."""
-        shown = text[:MAX_ECHO].encode("utf-8", "replace").decode()
+        shown = text[:MAX_ECHO]
         if overlong:
             raise QueryError(None, f"Line too long, ignoring: {shown}")
         try:

@@ -119,7 +119,8 @@ class AnalyzeCommands(CommandGroup):
         request = self._parse(command, dialect)
         report = self._reporter(request, dialect)
         self.open_reply()
-        watch = Watch(self.is_next_line_here, report, request.interval, request.restriction)
+        watch = Watch(self.is_next_line_here, report, request.interval, request.restriction,
+                      root_temperature=self.engine.options.analysis_root_temperature)
         result = self.engine.analyze(request.color, watch)
         if request.interval > 0 and not self.is_next_line_here():
             report(result)  # the tree is full: nothing new will come

@@ -1,4 +1,4 @@
-"""What single programs send: KGS, CGOS and Gomill."""
+"""What single programs send: KGS, CGOS, Gomill and test suites."""
 
 from gtp.arguments import get_color
 from gtp.commands.command_group import CommandGroup
@@ -7,7 +7,7 @@ from program import PROGRAM_NAME, VERSION
 
 
 class DialectCommands(CommandGroup):
-    """What single programs send: KGS, CGOS and Gomill."""
+    """What single programs send: KGS, CGOS, Gomill and test suites."""
 
     def cmd_kgs__genmove_cleanup(self, command: Command) -> str:
         """Think and play as genmove does, but do not pass while dead stones of the opponent are on the board."""
@@ -16,6 +16,14 @@ class DialectCommands(CommandGroup):
     def cmd_kgs__game_over(self, _: Command) -> str:
         """Answer: nothing is left to do after a game."""
         return ""
+
+    def cmd_kgs__chat(self, _: Command) -> str:
+        """Answer whoever talks to the engine with its name; the text is shown to them."""
+        return f"I am {PROGRAM_NAME} {VERSION}, a program, and do not understand you."
+
+    def cmd_echo(self, command: Command) -> str:
+        """Answer the arguments, as GNU Go does: a mark in the log of a test suite."""
+        return command.text
 
     def cmd_cgos__opponent_name(self, _: Command) -> str:
         """Answer; the engine plays alike against everybody."""

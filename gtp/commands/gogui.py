@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 ANALYZE_COMMANDS = (
     "cboard/Display policy distribution (Black)/display_policy_black_color",
     "cboard/Display policy distribution (White)/display_policy_white_color",
-    "sboard/Display policy score (Black)/display_policy_black",
-    "sboard/Display policy score (White)/display_policy_white",
+    "sboard/Display policy in percent (Black)/display_policy_black",
+    "sboard/Display policy in percent (White)/display_policy_white",
     "string/Win rate by the network/display_value %m",
     "dboard/Ownership by playouts/display_ownership",
     "gfx/Best moves with visits/display_best_moves %m",
@@ -34,6 +34,14 @@ MIN_PROBABILITY = 1e-30
 def format_board(cells: list[str], board_size: int) -> str:
     """Return cells row by row from the top."""
     return "\n".join(" ".join(cells[start:start + board_size]) for start in range(0, len(cells), board_size))
+
+
+def format_percent(probability: float) -> str:
+    """Return a probability in percent with three characters at most, so that it can be read on a point of the board."""
+    percent = 100 * probability
+    if percent >= 9.95:
+        return f"{percent:.0f}"
+    return f"{percent:.1f}" if percent >= 0.95 else f"{percent:.1f}".removeprefix("0").replace(".0", "0")
 
 
 def color_cells(policy: "np.ndarray", legal: list[bool]) -> list[str]:
@@ -122,9 +130,10 @@ class GoguiCommands(CommandGroup):
         return format_board(color_cells(policy, legal), self.engine.board.board_size)
 
     def _display_numbers(self, color: Stone) -> str:
-        """Return the policy of one color as GoGui's sboard."""
+        """Return the policy of one color in percent as GoGui's sboard."""
         policy, legal = self._get_policy(color)
-        cells = [f'"{value:.4f}"' if is_legal else EMPTY_CELL for value, is_legal in zip(policy, legal, strict=True)]
+        cells = [f'"{format_percent(value)}"' if is_legal else EMPTY_CELL
+                 for value, is_legal in zip(policy, legal, strict=True)]
         return format_board(cells, self.engine.board.board_size)
 
     def _get_policy(self, color: Stone) -> "tuple[np.ndarray, list[bool]]":

@@ -27,8 +27,11 @@ def format_variation(pv: Sequence[int], color: Stone, coordinate: Coordinate) ->
     return " ".join(words)
 
 
-def format_best_moves(result: SearchResult, coordinate: Coordinate) -> str:
-    """Return the moves as colors and labels with visits, and the best one's win rate for the status bar."""
+def format_best_moves(result: SearchResult, coordinate: Coordinate, numbered: Sequence[int] = ()) -> str:
+    """Return the moves as colors and labels with visits, and the best one's win rate for the status bar.
+
+    Points that carry the move number of a variation, `numbered`, keep it instead of a label.
+    """
     moves = [move for move in result.candidates if move.visits > 0][:MAX_MOVES]
     points = [(coordinate.convert_to_gtp_format(move.pos), move) for move in moves if move.pos != PASS]
     lines = []
@@ -36,8 +39,8 @@ def format_best_moves(result: SearchResult, coordinate: Coordinate) -> str:
                          (OTHER_COLOR, [name for name, move in points if move.order > 0])):
         if names:
             lines.append(f"COLOR {color} {' '.join(names)}")
-    if points:
-        lines.append("LABEL " + " ".join(f"{name} {move.visits}" for name, move in points))
+    if labels := [f"{name} {move.visits}" for name, move in points if move.pos not in numbered]:
+        lines.append(f"LABEL {' '.join(labels)}")
     best = result.candidates[0]
     lines.append(f"TEXT {coordinate.convert_to_gtp_format(best.pos)} wins {result.winrate:.1%}, "
                  f"{result.total_visits} visits")
@@ -46,8 +49,9 @@ def format_best_moves(result: SearchResult, coordinate: Coordinate) -> str:
 
 def show_live(result: SearchResult, color: Stone, coordinate: Coordinate) -> None:
     """Show a running search: principal variation, visits and win rate."""
-    line = format_variation(result.candidates[0].pv, color, coordinate)
-    print_err(f"{LIVE_PREFIX}\nVAR {line}\n{format_best_moves(result, coordinate)}\n")
+    pv = result.candidates[0].pv
+    print_err(f"{LIVE_PREFIX}\nVAR {format_variation(pv, color, coordinate)}\n"
+              f"{format_best_moves(result, coordinate, pv[:MAX_LINE])}\n")
 
 
 def clear_live() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from gtp.arguments import COLORS, get_argument
 from gtp.commands.command_group import CommandGroup
-from gtp.parameters import BOOLEANS, LZ_OPTIONS, PARAMETERS
+from gtp.parameters import BOOLEANS, LZ_OPTIONS, PARAMETERS, show_boolean
 from gtp.protocol import Command, GtpError
 
 SETTING = re.compile(r"name\s+(.+?)(?:\s+value\s+(.*))?", re.IGNORECASE)
@@ -36,7 +36,24 @@ class ParameterCommands(CommandGroup):
         name = get_argument(command, 0, "missing parameter")
         if name not in PARAMETERS:
             raise GtpError(f"Invalid parameter: {name}")
-        self._configure(PARAMETERS[name].read, " ".join(command.args[1:]))
+        self.engine.configure(**self._read(PARAMETERS[name].read, " ".join(command.args[1:]), name))
+        return ""
+
+    def cmd_kata__set__params(self, command: Command) -> str:
+        """Set the parameters of a JSON object, all of them or none."""
+        try:
+            values = json.loads(command.text)
+        except (ValueError, RecursionError):
+            values = None
+        if not isinstance(values, dict):
+            raise GtpError("expected a JSON object of parameters and values")
+        changes: dict[str, Any] = {}
+        for name, value in values.items():
+            if name not in PARAMETERS:
+                raise GtpError(f"Invalid parameter: {name[:40]}")
+            changes |= self._read(PARAMETERS[name].read, show_boolean(value) if value is True or value is False
+                                  else str(value), name)
+        self.engine.configure(**changes)
         return ""
 
     def cmd_search_params(self, command: Command) -> str:
@@ -57,7 +74,7 @@ class ParameterCommands(CommandGroup):
         known = {name.lower(): read for name, (_, read) in LZ_OPTIONS.items()}
         if match is None or match.group(1).lower() not in known:
             raise GtpError("No such option.")
-        self._configure(known[match.group(1).lower()], match.group(2) or "")
+        self.engine.configure(**self._read(known[match.group(1).lower()], match.group(2) or "", match.group(1)))
         return ""
 
     def cmd_kata__get__models(self, _: Command) -> str:
@@ -85,10 +102,9 @@ class ParameterCommands(CommandGroup):
         """Answer; that a line came in has stopped any analysis already."""
         return ""
 
-    def _configure(self, read: Callable[[str], dict[str, Any]], text: str) -> None:
-        """Change options as a text says; raises GtpError when it cannot be read."""
+    def _read(self, read: Callable[[str], dict[str, Any]], text: str, name: str) -> dict[str, Any]:
+        """Return the options that a text changes; raises GtpError, naming the reason, when it cannot be read."""
         try:
-            changes = read(text)
-        except ValueError:
-            raise GtpError(f"Invalid value: {text[:40]}") from None
-        self.engine.configure(**changes)
+            return read(text)
+        except ValueError as error:
+            raise GtpError(f"Invalid value: {text[:40]} ({name}: {error})") from None

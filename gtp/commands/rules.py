@@ -2,12 +2,15 @@
 
 import json
 
+from common.print_console import print_err
 from gtp.arguments import get_argument
 from gtp.commands.command_group import CommandGroup
 from gtp.protocol import Command, GtpError
 from gtp.rules import NAMED_RULES, Rules, normalize_name, read_rules
 
-KGS_RULES = {"chinese": "chinese-kgs"}
+KGS_RULES = {"chinese": "chinese-kgs", "new_zealand": "new-zealand"}
+# Parts of named rules that hardly ever matter under area scoring: the nearest that can be played takes their place.
+CLOSE_ENOUGH = ("ko", "suicide")
 
 
 class RulesCommands(CommandGroup):
@@ -25,8 +28,8 @@ class RulesCommands(CommandGroup):
     def cmd_kata__set__rules(self, command: Command) -> str:
         """Set all rules, by a name or as JSON; the board stays as it is."""
         get_argument(command, 0, "missing rules")
-        named = NAMED_RULES.get(normalize_name(command.text))
-        self._set_rules(named or self._read_json(command.text))
+        name = normalize_name(command.text)
+        self._set_named(name) if name in NAMED_RULES else self._set_rules(self._read_json(command.text))
         return ""
 
     def cmd_kata__set__rule(self, command: Command) -> str:
@@ -40,7 +43,7 @@ class RulesCommands(CommandGroup):
         name = get_argument(command, 0, "missing rules").lower()
         if name not in KGS_RULES:
             raise GtpError(f"unsupported rules {name}")
-        self._set_rules(NAMED_RULES[KGS_RULES[name]])
+        self._set_named(KGS_RULES[name])
         return ""
 
     def _read_json(self, text: str) -> dict:
@@ -53,13 +56,22 @@ class RulesCommands(CommandGroup):
             raise GtpError(f"unsupported rules {text[:40]}")
         return fields
 
-    def _set_rules(self, fields: dict) -> None:
-        """Take over all fields or none; raises GtpError for what cannot be played."""
+    def _set_named(self, name: str) -> None:
+        """Take over rules with a name; a note on stderr names what is played instead of CLOSE_ENOUGH parts."""
+        fields = NAMED_RULES[name]
+        self._set_rules(fields, CLOSE_ENOUGH)
+        if replaced := [f"{rule} {value}" for rule, value in fields.items()
+                        if rule in CLOSE_ENOUGH and value in ("SITUATIONAL", True)]:
+            print_err(f"Note: {name}: {' and '.join(replaced)} cannot be played; ko is positional, suicide illegal")
+
+    def _set_rules(self, fields: dict, replaceable: tuple[str, ...] = ()) -> None:
+        """Take over all fields or none; raises GtpError for what cannot be played or replaced."""
         options = self.engine.options
         try:
             rules, unsupported = read_rules(fields, Rules(options.superko, options.cgos_mode))
         except ValueError as error:
             raise GtpError(f"unsupported rule {error}") from None
-        if unsupported:
-            raise GtpError(f"unsupported rule {unsupported[0]} {str(fields[unsupported[0]])[:40]}")
+        for name in unsupported:
+            if name not in replaceable:
+                raise GtpError(f"unsupported rule {name} {str(fields[name])[:40]}")
         self.engine.configure(superko=rules.superko, cgos_mode=rules.all_alive)

@@ -1,19 +1,25 @@
 """Commands about the end of the game."""
 
+from board.stone import Stone
 from gtp.arguments import get_argument
 from gtp.commands.command_group import CommandGroup
 from gtp.protocol import Command, GtpError
 
 STATUSES = ("alive", "seki", "dead")
+TERRITORIES = {"black_territory": Stone.BLACK, "white_territory": Stone.WHITE, "dame": Stone.EMPTY}
+# More decimals than one are written where komi has them.
 SCORE_DECIMALS = 6
 
 
 def format_score(score: float) -> str:
-    """Return Black's lead as "B+3.5", "W+2" or "0"."""
-    text = f"{abs(score):.{SCORE_DECIMALS}f}".rstrip("0").rstrip(".")
-    if text == "0":
+    """Return Black's lead as "B+3.5", "W+2.0" or "0": at least one decimal, as GNU Go writes it.
+
+    gogui-twogtp compares the answers of both engines as texts.
+    """
+    text = f"{abs(score):.{SCORE_DECIMALS}f}".rstrip("0")
+    if float(text) == 0:
         return "0"
-    return f"{'B' if score > 0 else 'W'}+{text}"
+    return f"{'B' if score > 0 else 'W'}+{text}{'0' if text.endswith('.') else ''}"
 
 
 class ScoreCommands(CommandGroup):
@@ -28,12 +34,14 @@ class ScoreCommands(CommandGroup):
         return format_score(self.engine.final_score())
 
     def cmd_final_status_list(self, command: Command) -> str:
-        """Answer the strings that are alive or dead, one per line; a seki is not told from life."""
+        """Answer the strings that are alive, dead or in seki, one per line; or GNU Go's black_territory and so on."""
         status = get_argument(command, 0, "missing status").lower()
+        if status in TERRITORIES:
+            return self.format_points(self.engine.get_empty_points(TERRITORIES[status]))
         if status not in STATUSES:
             raise GtpError("invalid status")
-        if status == "seki":
-            return ""
-        dead = set(self.engine.get_dead_stones())
-        strings = [stones for stones in self.engine.get_string_stones() if (stones[0] in dead) == (status == "dead")]
-        return "\n".join(self.format_points(stones) for stones in strings)
+        dead = self.engine.get_dead_stones()
+        found = {"dead": dead, "seki": self.engine.get_seki_stones(dead)}
+        status_of = {pos: name for name, stones in found.items() for pos in stones}
+        return "\n".join(self.format_points(stones) for stones in self.engine.get_string_stones()
+                         if status_of.get(stones[0], "alive") == status)

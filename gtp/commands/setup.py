@@ -12,11 +12,24 @@ class SetupCommands(CommandGroup):
     def cmd_boardsize(self, command: Command) -> str:
         """Change the size of the board and clear it; komi and clocks stay."""
         size = get_integer(command, 0, "boardsize not an integer")
-        square = all(text == command.args[0] for text in command.args[1:2])
-        if not MIN_BOARD_SIZE <= size <= MAX_BOARD_SIZE or not square or not self.engine.can_play(size):
-            raise GtpError("unacceptable size")
-        self.engine.set_board_size(size)
+        if command.args[1:2] not in ((), command.args[:1]):
+            raise GtpError("unacceptable size: only square boards can be played")
+        self._set_size(size)
         return ""
+
+    def cmd_rectangular_boardsize(self, command: Command) -> str:
+        """Do what boardsize does; width and height must be the same."""
+        get_integer(command, 1, "boardsize not two integers")
+        return self.cmd_boardsize(command)
+
+    def _set_size(self, size: int) -> None:
+        """Change the size of the board; raises GtpError, naming the sizes that can be played, for another one."""
+        engine = self.engine
+        if not MIN_BOARD_SIZE <= size <= MAX_BOARD_SIZE or not engine.can_play(size):
+            playable = (f"{MIN_BOARD_SIZE} to {MAX_BOARD_SIZE}" if engine.plays_any_size
+                        else f"{engine.board.board_size} only, by {engine.options.model}")
+            raise GtpError(f"unacceptable size (sizes that can be played: {playable})")
+        engine.set_board_size(size)
 
     def cmd_clear_board(self, _: Command) -> str:
         """Start a new game; komi and time settings stay."""

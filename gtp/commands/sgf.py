@@ -46,12 +46,15 @@ class SgfCommands(CommandGroup):
 
     def cmd_printsgf(self, command: Command) -> str:
         """Answer the game so far as an SGF record, or write it to the file that is named."""
-        from sgf.game_record import format_game
-        data = format_game(self.engine.board)
-        if not command.args:
-            return data.decode("utf-8")
+        from sgf.game_record import InterruptedWritingError, format_game
         try:
-            Path(os.path.expanduser(command.text.strip('"'))).write_bytes(data)
+            record = format_game(self.engine.board, self.should_stop)
+        except InterruptedWritingError:
+            raise GtpError("interrupted") from None
+        if not command.args:
+            return record
+        try:
+            Path(os.path.expanduser(command.text.strip('"'))).write_text(record + "\n", encoding="utf-8", newline="\n")
         except (OSError, ValueError):
             raise GtpError("cannot write file") from None
         return ""

@@ -178,8 +178,8 @@ def test_how_to_install_depends_on_where_python_is(monkeypatch: pytest.MonkeyPat
     assert doctor.how_to_install(tmp_path).startswith(f"start with {python}")
 
 
-REPLIES = "\n\n".join(("=1 2", f"=2 {PROGRAM_NAME}", "=3", "=4", "=5", "=6", "?7 illegal move", "=8 C3", "=9 B+3.0",
-                       "?10 unknown command", "=11", ""))
+REPLIES = "\n\n".join(("=1 2", f"=2 {PROGRAM_NAME}", "=3 ", "=4 ", "=5 ", "=6 ", "?7 illegal move", "=8 C3", "=9 B+3.0",
+                       "?10 unknown command", "=11 ", ""))
 
 
 def run_as(stdout: str, returncode: int = 0, stderr: str = "") -> Callable:

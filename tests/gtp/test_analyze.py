@@ -182,7 +182,7 @@ def test_analysis_stops_at_any_line(session: Session, name: str, line: str):
     session.wait(lambda text: "\n\n" in text)
     begin = time.monotonic()
     session.send("10 komi 3\n")
-    text = session.wait(lambda text: "=10\n\n" in text)
+    text = session.wait(lambda text: "=10 \n\n" in text)
     assert time.monotonic() - begin < 20
     reports = text.split("\n\n")[0].split("\n")[1:]
     assert len(reports) >= 3

@@ -62,10 +62,12 @@ def test_every_listed_command_answers_with_one_frame_whatever_its_arguments(
     ("boardsize nine", "boardsize not an integer"),
     ("boardsize 9.0", "boardsize not an integer"),
     ("boardsize 1_0", "boardsize not an integer"),
-    ("boardsize 1", "unacceptable size"),
-    ("boardsize 20", "unacceptable size"),
-    ("boardsize -9", "unacceptable size"),
-    ("boardsize 9 7", "unacceptable size"),
+    ("boardsize 1", "unacceptable size (sizes that can be played: 2 to 19)"),
+    ("boardsize 20", "unacceptable size (sizes that can be played: 2 to 19)"),
+    ("boardsize -9", "unacceptable size (sizes that can be played: 2 to 19)"),
+    ("boardsize 9 7", "unacceptable size: only square boards can be played"),
+    ("rectangular_boardsize 9 7", "unacceptable size: only square boards can be played"),
+    ("rectangular_boardsize 9", "boardsize not two integers"),
     ("komi", "komi not a float"),
     ("komi abc", "komi not a float"),
     ("komi nan", "komi not a float"),
@@ -128,9 +130,9 @@ def test_failures_say_why_and_change_nothing(gtp: Controller, line: str, message
 def test_a_size_the_network_cannot_play_is_refused():
     gtp = Controller(any_size=False)
     gtp.ask("play b E5")
-    assert gtp.fail("boardsize 19") == "unacceptable size"
+    assert gtp.fail("boardsize 19") == "unacceptable size (sizes that can be played: 9 only, by model/model.bin)"
     assert len(gtp.client.engine.board.get_move_history()) == 1
-    gtp.ask("boardsize 9")
+    gtp.ask("rectangular_boardsize 9 9")
     assert gtp.client.engine.board.moves == 1
     assert gtp.fail("tamago-readsgf (;SZ[13])") == "cannot load file"
 
@@ -261,7 +263,8 @@ def test_policy_graphics(gtp: Controller):
         numbers = [row.split() for row in gtp.ask(f"display_policy_{color}").split("\n")]
         assert [len(row) for row in numbers] == [5] * 5
         assert numbers[2][2] == '""'
-        assert sum(float(cell.strip('"') or 0) for row in numbers for cell in row) == pytest.approx(0.96, abs=0.02)
+        assert sum(float(cell.strip('"') or 0) for row in numbers for cell in row) == pytest.approx(96, abs=2)
+        assert max(len(cell) for row in numbers for cell in row) <= len('"100"')
         colors = [row.split() for row in gtp.ask(f"display_policy_{color}_color").split("\n")]
         assert colors[2][2] == '""' and colors[0][0] == '"#0000FF"'
         assert [len(row) for row in colors] == [5] * 5

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from board.stone import Stone
 from gtp.parameters import PARAMETERS
 from mcts.time_manager import TimeControl
+from program import PROGRAM_NAME
+from sgf.game_record import InterruptedWritingError, format_game
 from tests.gtp.players import Controller, FakeEvaluator
 
 RAW_KEYS = ("whiteWin", "whiteLoss", "noResult", "whiteLead", "varTimeLeft", "shorttermWinlossError", "policyPass")
@@ -48,13 +51,16 @@ def test_set_position_replaces_the_game(gtp: Controller):
     "set_position b A1 b B2 w A2 w B1 w C2 w B3", "gogui-setup b A1", "gogui-setup_player b", "gogui-setup_player",
     "gogui-play_sequence b A1 w A1", "gogui-play_sequence b A1 w", "gogui-play_sequence b resign",
     "gogui-play_sequence b C3", "play_sequence w B2 x A1", "kata-set-rules", "kata-set-rules japanese",
-    "kata-set-rules tromp-taylor", "kata-set-rules aga", 'kata-set-rules {"ko":"SIMPLE"', "kata-set-rules [1]",
+    "kata-set-rules stone-scoring", "kata-set-rules aga-button", 'kata-set-rules {"ko":"SIMPLE"', "kata-set-rules [1]",
     'kata-set-rules {"ko":"POSITIONAL","scoring":"TERRITORY"}', 'kata-set-rules {"foo":1}', "kata-set-rule ko",
     "kata-set-rule ko SITUATIONAL", "kata-set-rule suicide true", "kata-set-rule foo bar", "kgs-rules japanese",
     "kgs-rules", "kata-get-param", "kata-get-param humanSLProfile", "kata-set-param maxVisits 0",
     "kata-set-param maxVisits many", "kata-set-param maxVisits", "kata-set-param foo 1", "kata-set-param maxTime -1",
     "kata-set-param maxTime nan", "kata-set-param resignThreshold 2", "kata-set-param chosenMoveTemperature -1",
-    "kata-set-param ponderingEnabled maybe",
+    "kata-set-param ponderingEnabled maybe", "kata-set-param playoutDoublingAdvantage 1",
+    "kata-set-param wideRootNoise 6", "kata-set-param numSearchThreads 0", "kata-set-param numSearchThreads 1.5",
+    "kata-set-param cpuctExploration -1", "kata-set-params", "kata-set-params [1]",
+    'kata-set-params {"maxVisits":5,"foo":1}', 'kata-set-params {"maxVisits":5,"maxTime":"never"}',
     "lz-setoption name Foo value 1", "lz-setoption Visits 5", "lz-setoption name Visits",
     "lz-setoption name Visits value x",
     "kata-raw-nn", "kata-raw-nn 8", "kata-raw-nn b", "kata-raw-nn x 0", "kata-time_settings",
@@ -110,12 +116,30 @@ def test_printsgf_can_be_loaded_again(gtp: Controller, tmp_path: Path):
     assert "PL[B]" in gtp.ask("printsgf")
 
 
+def test_printsgf_of_a_long_game_is_written_once_through_and_can_be_interrupted(gtp: Controller):
+    gtp.ask("gogui-play_sequence" + " b pass w pass" * 10_000)
+    questions: list[int] = []
+
+    def count() -> bool:
+        questions.append(1)
+        return False
+
+    record = format_game(gtp.client.engine.board, count)
+    assert record.count(";B[tt];W[tt]") == 10_000
+    assert len(questions) < 20_000  # a quadratic writer did not come to its end
+    with pytest.raises(InterruptedWritingError):
+        format_game(gtp.client.engine.board, lambda: True)
+    gtp.client.should_stop = lambda: True  # type: ignore[method-assign]
+    assert gtp.fail("printsgf") == "interrupted"
+
+
 # --- rules and parameters -------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("line, ko, friendly", [
     ("kata-set-rules chinese", "SIMPLE", True), ("kata-set-rules Chinese-OGS", "POSITIONAL", True),
     ("kgs-rules chinese", "POSITIONAL", True), ("kata-set-rule friendlyPassOk false", "SIMPLE", False),
-    ("kata-set-rule ko POSITIONAL", "POSITIONAL", True),
+    ("kata-set-rule ko POSITIONAL", "POSITIONAL", True), ("kata-set-rules tromp-taylor", "POSITIONAL", False),
+    ("kgs-rules new_zealand", "POSITIONAL", True), ("kata-set-rules aga", "POSITIONAL", True),
     ('kata-set-rules {"ko": "POSITIONAL", "scoring":"AREA", "suicide":false, "friendlyPassOk":false}', "POSITIONAL",
      False),
 ])
@@ -135,7 +159,9 @@ def test_parameters(gtp: Controller):
     assert gtp.ask("kata-list-params").split() == list(PARAMETERS)
     for name, value in (("maxVisits", "17"), ("maxTime", "2.5"), ("allowResignation", "false"),
                         ("resignThreshold", "-0.8"), ("chosenMoveTemperature", "0.5"),
-                        ("ponderingEnabled", "true"), ("liveGfx", "true")):
+                        ("ponderingEnabled", "true"), ("liveGfx", "true"), ("wideRootNoise", "0.25"),
+                        ("analysisWideRootNoise", "0.04"), ("cpuctExploration", "1.5"), ("numSearchThreads", "4"),
+                        ("playoutDoublingAdvantage", "0")):
         gtp.ask(f"kata-set-param {name} {value}")
         assert gtp.ask(f"kata-get-param {name}") == value
     assert json.loads(gtp.ask("kata-get-params"))["maxTime"] == "2.5"
@@ -146,6 +172,37 @@ def test_parameters(gtp: Controller):
     gtp.ask("search_params ponderingEnabled 1")
     lines = gtp.ask("search_params").split("\n")
     assert "[string] maxVisits 17" in lines and "[bool] ponderingEnabled 1" in lines
+
+
+def test_several_parameters_at_once(gtp: Controller):
+    gtp.ask('kata-set-params {"maxVisits": 21, "maxTime": "3.5", "ponderingEnabled": false, "wideRootNoise": 0.04}')
+    values = json.loads(gtp.ask("kata-get-params"))
+    assert [values[name] for name in ("maxVisits", "maxTime", "ponderingEnabled", "wideRootNoise")] == [
+        "21", "3.5", "false", "0.04"]
+
+
+def test_a_refused_parameter_says_why(gtp: Controller):
+    assert "no difference in strength" in gtp.fail("kata-set-param playoutDoublingAdvantage 2")
+    assert "5.5 is not in 0..5" in gtp.fail("kata-set-param wideRootNoise 5.5")
+
+
+def test_search_parameters_reach_the_search(gtp: Controller):
+    gtp.ask("kata-set-param cpuctExploration 3")
+    gtp.ask("kata-set-param numSearchThreads 2")
+    assert gtp.client.engine.tree.params.selection.c_puct == 1.5 and gtp.client.engine.tree.params.batch_size == 2
+
+    def priors(command: str) -> list[float]:
+        gtp.ask("clear_cache")
+        reply = gtp.ask(command)
+        return [float(word) for word in re.findall(r"prior ([0-9.]+)", reply)]
+
+    calls: list[int] = []
+    gtp.client.is_next_line_here = lambda: calls.append(1) or len(calls) % 9 == 0  # type: ignore
+    narrow = {name: max(priors(name)) for name in ("kata-search_analyze b", "kata-analyze b")}
+    gtp.ask("kata-set-param wideRootNoise 5")
+    gtp.ask("kata-set-param analysisWideRootNoise 5")
+    for name, widest in narrow.items():
+        assert max(priors(name)) < widest
 
 
 def test_visits_can_be_changed_under_a_clock(gtp: Controller):
@@ -243,6 +300,8 @@ def test_commands_that_only_answer(gtp: Controller):
     for line in ("kgs-game_over", "cgos-opponent_name GNU Go", "cgos-opponent_rating 1800", "cgos-gameover B+3.5",
                  "stop", "gogui-version 1.6.0", "gogui-interrupt"):
         assert gtp.ask(line) == ""
+    assert gtp.ask("kgs-chat game somebody hi").startswith(f"I am {PROGRAM_NAME}")
+    assert gtp.ask("echo a  b # c") == "a b"
     assert gtp.ask("gogui-sigint") == str(os.getpid())
 
 

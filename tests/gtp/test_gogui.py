@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from gtp.commands.gogui import ANALYZE_COMMANDS
+from gtp.commands.gogui import ANALYZE_COMMANDS, format_percent
 from tests.gtp.players import Controller, FakeEvaluator
 
 
@@ -30,6 +30,14 @@ def test_value(gtp: Controller):
     gtp.ask("play b C3")
     assert gtp.ask("display_value") == gtp.ask("display_value w") == "white wins with 75.0%"
     assert gtp.fail("display_value x") == "invalid color"
+
+
+@pytest.mark.parametrize("probability, text", [
+    (0.0, "0"), (0.0004, "0"), (0.0005, ".1"), (0.0094, ".9"), (0.0096, "1.0"), (0.0994, "9.9"), (0.0996, "10"),
+    (0.274, "27"), (1.0, "100"),
+])
+def test_percents_are_short(probability: float, text: str):
+    assert format_percent(probability) == text
 
 
 def test_ownership(gtp: Controller):
@@ -68,4 +76,7 @@ def test_live_graphics_are_off_unless_asked_for(gtp: Controller, capfd: pytest.C
     assert out == ""
     picture = re.search(r"^gogui-gfx:\nVAR w (\S+)[^\n]*\n(?:[A-Z]+ [^\n]+\n)+\n", err, flags=re.MULTILINE)
     assert picture and picture.group(1) == move
+    variation, labels = (set(re.findall(rf"^{word} (.*)", picture.group(), flags=re.MULTILINE)[0].split()[place::2])
+                         for word, place in (("VAR", 1), ("LABEL", 0)))
+    assert variation and labels and not variation & labels  # a label would hide the number of the move
     assert err.rindex("gogui-gfx: CLEAR") > picture.end()

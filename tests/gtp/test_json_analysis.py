@@ -278,9 +278,15 @@ def test_actions_are_answered_with_themselves():
     assert version == {"id": "a", "action": "query_version", "extra": [1], "version": "1.2.3", "git_hash": "<omitted>"}
     assert cache == {"id": "b", "action": "clear_cache"}
     assert models["models"][0]["name"] == EngineOptions().model
+    assert type(models["models"][0]["version"]) is int
     assert unknown["field"] == "action" and "terminate_all" in unknown["error"]
     assert stop == {"id": "e", "action": "terminate", "terminateId": "x"}
     assert everything == {"id": "f", "action": "terminate_all"}
+
+
+def test_an_id_that_is_no_valid_utf8_comes_back_valid():
+    answers = Analyst().serve(b'{"id":"caf\xe9","action":"query_version"}\n')
+    assert answers[0]["id"] == "caf\ufffd"
 
 
 @pytest.mark.parametrize("fields, field", [

@@ -176,12 +176,26 @@ def test_dead_stones_decide_only_without_cgos_mode():
 
 def test_scores():
     gtp = Controller()
-    assert gtp.ask("final_score") == "W+7"
+    assert gtp.ask("final_score") == "W+7.0"
     gtp.ask("komi 0")
     assert gtp.ask("final_score") == "0"
-    gtp.ask("komi -6.5")
-    assert gtp.ask("final_score") == "B+6.5"
-    assert with_walls().ask("final_score") == "B+2"
+    for komi, score in (("-6.5", "B+6.5"), ("0.25", "W+0.25"), ("-18", "B+18.0")):  # GNU Go writes B+18.0, too
+        gtp.ask(f"komi {komi}")
+        assert gtp.ask("final_score") == score
+    assert with_walls().ask("final_score") == "B+2.0"
+
+
+def test_a_seki_is_listed_string_by_string_and_is_neither_alive_nor_dead():
+    gtp = Controller()
+    black = "A4 B4 C4 D4 E4 F4 F1 F2 F3 B2 C2 D2 A1 B1 C1"
+    white = "A3 B3 C3 D3 E3 E2 E1"
+    gtp.ask("gogui-setup " + " ".join([*(f"b {point}" for point in black.split()),
+                                       *(f"w {point}" for point in white.split())]))
+    seki = [set(line.split()) for line in gtp.ask("final_status_list seki").split("\n")]
+    assert sorted(seki, key=len) == [{"B2", "C2", "D2", "A1", "B1", "C1"}, set(white.split())] or seki == [
+        set(white.split()), {"B2", "C2", "D2", "A1", "B1", "C1"}]
+    assert gtp.ask("final_status_list dead") == ""
+    assert "A4" in gtp.ask("final_status_list alive") and "B2" not in gtp.ask("final_status_list alive")
 
 
 def test_final_status_lists_every_string_once():
@@ -189,14 +203,17 @@ def test_final_status_lists_every_string_once():
     gtp.ask("play w D5")
     assert gtp.ask("final_status_list dead") == "D5"
     assert gtp.ask("final_status_list seki") == ""
+    assert len(gtp.ask("final_status_list black_territory").split()) == 26  # without D5, where a dead stone stands
+    assert len(gtp.ask("final_status_list white_territory").split()) == 18
+    assert gtp.ask("final_status_list dame") == ""
     alive = gtp.ask("final_status_list alive").split("\n")
     assert [len(line.split()) for line in alive] == [9, 9, 9, 9]
-    assert gtp.ask("final_score") == "B+2"
+    assert gtp.ask("final_score") == "B+2.0"
     cgos = with_walls(cgos_mode=True)
     cgos.ask("play w D5")
     assert cgos.ask("final_status_list dead") == ""
     assert len(cgos.ask("final_status_list alive").split("\n")) == 5
-    assert cgos.ask("final_score") == "W+8"
+    assert cgos.ask("final_score") == "W+8.0"
 
 
 @pytest.mark.parametrize("line, mode, left", [

@@ -23,7 +23,7 @@ def test_the_tree_grows_after_an_own_move_and_is_kept():
     session.wait(lambda text: "=4" in text and text.endswith("\n\n"))
     assert engine.board.moves == 4
     session.send("5 undo\n")
-    session.wait(lambda text: "=5\n\n" in text)
+    session.wait(lambda text: "=5 \n\n" in text)
     time.sleep(0.2)
     visits = engine.tree.root.node_visits
     time.sleep(0.2)

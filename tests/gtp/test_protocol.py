@@ -4,7 +4,15 @@ import queue
 
 import pytest
 
-from gtp.protocol import Command, clean_text, format_failure, format_success, is_interrupt, parse_line
+from gtp.protocol import (
+    Command,
+    clean_text,
+    format_beginning,
+    format_failure,
+    format_success,
+    is_interrupt,
+    parse_line,
+)
 from gtp.reader import MAX_LINE_BYTES, InputLine, LineReader
 
 
@@ -28,8 +36,9 @@ def test_lines(line: str, expected: Command | None):
 
 
 @pytest.mark.parametrize("reply, expected", [
-    (format_success(""), "=\n\n"),
-    (format_success("5"), "=5\n\n"),
+    (format_success(""), "= \n\n"),
+    (format_success("5"), "=5 \n\n"),
+    (format_beginning("5"), "=5\n"),
     (format_success("", "D4"), "= D4\n\n"),
     (format_success("5", "D4"), "=5 D4\n\n"),
     (format_success("5", "\na\n\n\nb\n\n"), "=5 a\n \n \nb\n\n"),

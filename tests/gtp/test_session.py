@@ -19,8 +19,8 @@ def test_pipelined_session_with_ids_comments_and_crlf():
             b"6 known_command foo\r\n7 quit\r\n8 name\r\n")
     status, output = Controller().serve(text[:20], text[20:21], text[21:])
     assert status == 0
-    assert output == (f"=1 {PROGRAM_NAME}\n\n=2 {VERSION}\n\n=3\n\n?4 illegal move\n\n? unknown command\n\n"
-                      "=6 false\n\n=7\n\n")
+    assert output == (f"=1 {PROGRAM_NAME}\n\n=2 {VERSION}\n\n=3 \n\n?4 illegal move\n\n? unknown command\n\n"
+                      "=6 false\n\n=7 \n\n")
 
 
 def test_end_of_input_without_newline_or_quit():

@@ -1,0 +1,40 @@
+"""Which strings of a finished game are in seki, told from those that merely border neutral points."""
+from __future__ import annotations
+
+import pytest
+
+from board.playout import find_dead_stones
+from board.seki import find_seki_stones
+from board.stone import Stone
+from tests.board.test_playout import DEAD, SEKIS
+from tests.board.test_score import walls
+from tests.reference.twins import Twins
+
+
+@pytest.mark.parametrize("name", SEKIS)
+def test_both_groups_of_a_seki_and_nothing_else(name: str) -> None:
+    board = Twins.from_diagram(SEKIS[name]).fast
+    stones = find_seki_stones(board, [])
+    colors = [board.board[pos] for pos in stones]
+    assert {Stone.BLACK, Stone.WHITE} == set(colors)
+    white = [pos for pos in board.onboard_pos if board.board[pos] == Stone.WHITE]
+    assert [pos for pos in stones if board.board[pos] == Stone.WHITE] == white
+    outside = [pos for pos in board.onboard_pos if board.board[pos] == Stone.BLACK and pos // board.POS(0, 1) <= 4]
+    assert outside and not set(outside) & set(stones)
+
+
+@pytest.mark.parametrize(("diagram", "_"), DEAD)
+def test_a_finished_game_without_a_seki(diagram: str, _: str) -> None:
+    board = Twins.from_diagram(diagram).fast
+    assert find_seki_stones(board, find_dead_stones(board.state, 0)) == []
+
+
+def test_neutral_points_between_territories_are_no_seki() -> None:
+    assert find_seki_stones(walls("D", "F"), []) == []
+
+
+def test_two_stones_on_an_empty_board_are_no_seki() -> None:
+    board = walls("", "")
+    board.put_stone(board.POS(3, 3), Stone.BLACK)
+    board.put_stone(board.POS(7, 7), Stone.WHITE)
+    assert find_seki_stones(board, []) == []
