@@ -34,7 +34,7 @@ from board.state import (
 from board.stone import Stone
 from common.kernel import kernel
 from nn.constant import INPUT_PLANES
-from nn.katago_feature import KATAGO_PLANES, encode_katago_positions, new_katago_work
+from nn.katago_feature import KATAGO_PLANES, encode_katago, new_katago_work
 
 # What takes planes, float32 [N, P, S, S], to policy logits, float32 [N, S*S + 1], and the chances to lose, draw and
 # win, float32 [N, 3]: the network (nn/inference/evaluator.py), or whatever stands in for it. A network that tells more
@@ -162,7 +162,7 @@ def encode_basic(positions, count, komi, work, out):
 
 
 BASIC = PlaneSet("basic", INPUT_PLANES, looks_back=False, knows_ko=False, encode=encode_basic, new_work=new_state)
-KATAGO = PlaneSet("katago", KATAGO_PLANES, looks_back=True, knows_ko=True, encode=encode_katago_positions,
+KATAGO = PlaneSet("katago", KATAGO_PLANES, looks_back=True, knows_ko=True, encode=encode_katago,
                   new_work=new_katago_work)
 PLANE_SETS = {plane_set.name: plane_set for plane_set in (BASIC, KATAGO)}
 

@@ -20,7 +20,7 @@ from common.kernel import kernel
 # forbidden by ko or superko, 9 to 13 the last five moves, 14 to 16 strings caught in a ladder (now, before the last
 # move, and before that), 17 moves that catch an opponent's string, 18 and 19 own and opponent's area. The planes 7, 8,
 # 20 and 21 belong to other rules.
-STONES, LIBERTIES, REPEATS, RECENT, CAUGHT, CATCHING, AREA = 0, 3, 6, 9, 14, 17, 18
+STONES, LIBERTIES, REPEATS, RECENT, CAUGHT, CATCHING, AREA = 1, 3, 6, 9, 14, 17, 18
 UNUSED = (7, 8, 20, 21)
 # The vector as planes: 22 to 26 passes among the last five moves, 27 komi for the mover / 20, 28 whether a pass ends
 # the game, 29 the parity wave.
@@ -61,10 +61,20 @@ def mark_equal(state, values, wanted, out, plane):
 
 
 @kernel
+def mark_colors(state, colors, color, out, first_plane):
+    """Write where `colors` [C] is `color`, and where it is the opponent's, to two planes. Modifies out."""
+    size, width = state.info[SIZE], state.info[WIDTH]
+    for y in range(size):
+        for x in range(size):
+            found = colors[(y + 1) * width + x + 1]
+            out[first_plane, y, x] = 1 if found == color else 0
+            out[first_plane + 1, y, x] = 1 if found == 3 - color else 0
+
+
+@kernel
 def mark_stones(state, color, out, first_plane):
     """Write the stones of `color` and those of the opponent to two planes. Modifies out."""
-    mark_equal(state, state.stones, color, out, first_plane)
-    mark_equal(state, state.stones, 3 - color, out, first_plane + 1)
+    mark_colors(state, state.stones, color, out, first_plane)
 
 
 @kernel
@@ -119,8 +129,7 @@ def mark_area(state, color, work, out, first_plane):
     Modifies out and work.
     """
     find_owners(state, work.area, work.owner)
-    mark_equal(state, work.owner, color, out, first_plane)
-    mark_equal(state, work.owner, 3 - color, out, first_plane + 1)
+    mark_colors(state, work.owner, color, out, first_plane)
     difference = 0
     for owner in work.owner:
         if owner == color:
@@ -159,42 +168,23 @@ def count_shown_moves(state, recent, score):
 
 
 @kernel
-def encode_katago(now, before, earlier, color, recent, repeats, komi, work, out):
-    """Write the planes of `now` with `color` to move to `out` [30, S, S]. Modifies work and out.
-
-    `before` and `earlier` are the positions one and two moves ago, or the same position again where there is none.
-    `recent` int16 [5] holds the last moves, the newest first: pos, PASS, or NO_MOVE from where there are none or the
-    colors do not alternate. `repeats` uint8 [C] marks the points that ko or superko forbids; `komi` is White's.
-    """
-    points = now.info[SIZE] * now.info[SIZE]
-    fill_plane(out, 0, 1)
-    mark_stones(now, color, out, STONES + 1)
-    mark_liberties(now, out, LIBERTIES)
-    mark_equal(now, repeats, 1, out, REPEATS)
-    for plane in UNUSED:
-        fill_plane(out, plane, 0)
+def mark_constants(color, points, game_end, komi, out):
+    """Write the planes that are the same everywhere, but the passes. Modifies out. `komi` is White's."""
     own_komi = komi if color == WHITE else -komi
-    score = mark_area(now, color, work, out, AREA) + own_komi
-    shown = count_shown_moves(now, recent, score)
-    mark_recent(now, recent, shown, out, RECENT)
-    mark_passes(recent, shown, out, PASSED)
-    for age in (2, 1, 0):
-        state = now
-        if shown >= 2 and age == 2:
-            state = earlier
-        elif shown >= 1 and age >= 1:
-            state = before
-        find_ladders(state, work.ladder)
-        mark_caught(now, work.ladder, out, CAUGHT + age)
-    mark_catching(now, color, work.ladder, out, CATCHING)
     own_komi = min(max(own_komi, -points - KOMI_UNIT), points + KOMI_UNIT)
-    fill_plane(out, KOMI, own_komi / KOMI_UNIT)
-    fill_plane(out, GAME_END, 1 if now.info[PASSES] > 0 and score > 0 else 0)
-    fill_plane(out, PARITY, parity_wave(points, own_komi))
+    wave = parity_wave(points, own_komi)
+    for y in range(out.shape[1]):
+        for x in range(out.shape[2]):
+            out[0, y, x] = 1
+            for plane in UNUSED:
+                out[plane, y, x] = 0
+            out[KOMI, y, x] = own_komi / KOMI_UNIT
+            out[GAME_END, y, x] = 1 if game_end else 0
+            out[PARITY, y, x] = wave
 
 
 class KataGoWork(NamedTuple):
-    """Work space of `encode_katago_positions`."""
+    """Work space of `encode_katago`."""
 
     now: State
     before: State
@@ -208,11 +198,31 @@ def new_katago_work(board_size: int) -> KataGoWork:
 
 
 @kernel
-def encode_katago_positions(positions, count, komi, work, out):
-    """Write the planes of the first `count` positions (nn/feature.py). Modifies out and work."""
+def encode_katago(positions, count, komi, work, out):
+    """Write the planes of the first `count` positions to `out` [N, 30, S, S]. Modifies work and out.
+
+    positions.before and earlier are the positions one and two moves ago, or the same again where there is none.
+    """
+    now, ladder = work.now, work.feature.ladder
     for n in range(count):
-        copy_words(work.now.buffer, positions.now[n])
+        copy_words(now.buffer, positions.now[n])
         copy_words(work.before.buffer, positions.before[n])
         copy_words(work.earlier.buffer, positions.earlier[n])
-        encode_katago(work.now, work.before, work.earlier, work.now.info[TO_MOVE], positions.recent[n],
-                      positions.repeats[n], komi, work.feature, out[n])
+        recent, planes, color = positions.recent[n], out[n], now.info[TO_MOVE]
+        mark_stones(now, color, planes, STONES)
+        mark_liberties(now, planes, LIBERTIES)
+        mark_equal(now, positions.repeats[n], 1, planes, REPEATS)
+        score = mark_area(now, color, work.feature, planes, AREA) + (komi if color == WHITE else -komi)
+        shown = count_shown_moves(now, recent, score)
+        mark_recent(now, recent, shown, planes, RECENT)
+        mark_passes(recent, shown, planes, PASSED)
+        mark_constants(color, now.info[SIZE] * now.info[SIZE], now.info[PASSES] > 0 and score > 0, komi, planes)
+        for age in (2, 1, 0):
+            state = now
+            if shown >= 2 and age == 2:
+                state = work.earlier
+            elif shown >= 1 and age >= 1:
+                state = work.before
+            find_ladders(state, ladder)
+            mark_caught(now, ladder, planes, CAUGHT + age)
+        mark_catching(now, color, ladder, planes, CATCHING)

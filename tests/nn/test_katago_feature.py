@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from board.constant import NO_MOVE, PASS
-from board.state import copy_state, new_state
-from nn.feature import KATAGO, encode_board
-from nn.katago_feature import KATAGO_PLANES, count_shown_moves, encode_katago, new_feature_work, parity_wave
+from board.state import TO_MOVE, copy_state, new_state
+from nn.feature import KATAGO, Encoder, encode_board
+from nn.katago_feature import KATAGO_PLANES, count_shown_moves, parity_wave
 from tests.board.test_random_games import choose
 from tests.reference import slow_ladder
 from tests.reference.slow_board import EMPTY, OTHER, Point, SlowBoard
@@ -68,20 +68,19 @@ def slow_planes(boards: list[SlowBoard], moves: list[Move], color: str, komi: fl
     return planes
 
 
-def fast_planes(twins: Twins, states: list, moves: list[Move], color: str, komi: float) -> np.ndarray:
+def fast_planes(twins: Twins, states: list, moves: list[Move], color: str, komi: float, encoder: Encoder) -> np.ndarray:
     """Return the same planes from the kernels."""
-    size, recent, repeats = twins.size, np.full(5, NO_MOVE, np.int16), np.zeros((twins.size + 2) ** 2, np.uint8)
+    positions = KATAGO.new_positions(twins.size, 1)
+    for buffer, age in ((positions.now, 0), (positions.before, 1), (positions.earlier, 2)):
+        buffer[0] = states[-1 - min(age, len(states) - 1)].buffer
     for k, (mover, point) in enumerate(reversed(moves[-5:])):
         if mover != (OTHER[color] if k % 2 == 0 else color):
             break
-        recent[k] = PASS if point is None else twins.pos(point)
+        positions.recent[0, k] = PASS if point is None else twins.pos(point)
     for point in twins.slow.points:
         if twins.slow.grid[point] == EMPTY and twins.slow.is_superko(point, color):
-            repeats[twins.pos(point)] = 1
-    out = np.full((KATAGO_PLANES, size, size), 9, np.float32)
-    now, before, earlier = (states[-1 - min(age, len(states) - 1)] for age in range(3))
-    encode_katago(now, before, earlier, int(STONES[color]), recent, repeats, komi, new_feature_work(size), out)
-    return out
+            positions.repeats[0, twins.pos(point)] = 1
+    return encoder(positions, 1, komi)[0]
 
 
 @pytest.mark.parametrize(("size", "komi"), [(4, 0.0), (5, 7.0), (5, 6.5), (6, -3.5), (7, 7.0), (7, 60.0)])
@@ -89,16 +88,18 @@ def test_random_games(size: int, komi: float) -> None:
     rng, twins, color = random.Random(size), Twins(size, check_superko=True), "b"
     boards, states, seen = [], [], np.zeros(KATAGO_PLANES, dtype=bool)
     moves: list[Move] = []
+    encoder = Encoder(KATAGO, size, np.full((1, KATAGO_PLANES, size, size), 9, np.float32))
     for number in range(3 * size * size):
         boards.append(twins.slow.copy())
         states.append(new_state(size))
         copy_state(states[-1], twins.fast.state)
+        states[-1].info[TO_MOVE] = int(STONES[color])
         if number % 3 == 0 or (moves and moves[-1][1] is None):
             try:
                 expected = slow_planes(boards, moves, color, komi)
             except slow_ladder.TooLongError:
                 continue
-            found = fast_planes(twins, states, moves, color, komi)
+            found = fast_planes(twins, states, moves, color, komi, encoder)
             for plane in range(KATAGO_PLANES):
                 assert np.allclose(found[plane], expected[plane], atol=1e-6), (number, plane)
                 seen[plane] |= expected[plane].any()
