@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from common.patience import say_if_slow
 from common.print_console import print_err
 from engine.options import EngineOptions
 from nn.model_file import RANDOM_MODEL
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
     from engine.engine import Engine
 
 READY_LINE = "GTP ready"
-SLOW_LINE = "Still loading; the first start compiles for a minute or so, later ones take seconds."
-SLOW_SECONDS = 8.0
 POLL_SECONDS = 1.0
 
 
@@ -76,15 +75,12 @@ class EngineLoader:
 
     def _run(self) -> None:
         """Load and tell so on stderr; any failure becomes one line."""
-        patience = threading.Timer(SLOW_SECONDS, print_err, (SLOW_LINE,))
-        patience.daemon = True
-        patience.start()
-        try:
-            self._engine = self._load()
-            print_err(self._ready_line)
-        except Exception as error:
-            expected = isinstance(error, OSError | ValueError) or type(error).__name__ == "ModelFileError"
-            text = " ".join(str(error).split())
-            self.error = text if expected and text else f"cannot load the engine: {type(error).__name__}: {text}"
-        patience.cancel()
+        with say_if_slow():
+            try:
+                self._engine = self._load()
+                print_err(self._ready_line)
+            except Exception as error:
+                expected = isinstance(error, OSError | ValueError) or type(error).__name__ == "ModelFileError"
+                text = " ".join(str(error).split())
+                self.error = text if expected and text else f"cannot load the engine: {type(error).__name__}: {text}"
         self._done.set()

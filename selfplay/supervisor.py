@@ -2,13 +2,17 @@
 
 import math
 import signal
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tqdm import tqdm
+
 from common.interrupt import StopRequest
+from common.patience import SLOW_LINE, SLOW_SECONDS
 from common.print_console import print_err, print_out
 from selfplay.archive import OpenBatch, append_log
 from selfplay.crew import Crew, SelfPlayError, Worker
@@ -49,12 +53,16 @@ class Supervisor:
         self._last_failure = -math.inf
         self.progress = Progress(batch.settings.games, batch.done)
         self._next_report = math.inf
+        self._started = 0.0
+        self._is_slow = False
+        self._bar = tqdm(disable=True)
 
     def run(self) -> str:
         """Play the missing games; return the name of the signal that ended the run early, or "".
 
         Raises SelfPlayError.
         """
+        self._started = time.monotonic()
         with StopRequest() as stop:
             try:
                 while self.progress.games < len(self.batch.missing) and not stop.name:
@@ -62,20 +70,30 @@ class Supervisor:
                     for worker, message in self._crew.receive(list(self._workers), POLL_SECONDS):
                         self._listen(worker, message, stop)
                     self._hand_out()
-                    if time.monotonic() >= self._next_report:
-                        self.report(self.progress.line())
-                        self._next_report += REPORT_SECONDS
+                    self._report_from_time_to_time()
             except KeyboardInterrupt:
                 pass  # the second signal of `timeout` and of terminals that send it to the group and to us
             finally:
+                self._bar.close()
                 with ignore_interrupts():
                     self._stop_workers()
         return stop.name
 
     def report(self, line: str) -> None:
         """Say something to the user and to the log."""
-        print_out(line)
+        with tqdm.external_write_mode():
+            print_out(line)
         self._log(line)
+
+    def _report_from_time_to_time(self) -> None:
+        """Say how far the games are, or that the first worker takes long to become ready."""
+        now = time.monotonic()
+        if now >= self._next_report:
+            self.report(self.progress.line())
+            self._next_report += REPORT_SECONDS
+        elif self._next_report == math.inf and not self._is_slow and now - self._started >= SLOW_SECONDS:
+            self._is_slow = True
+            self.report(SLOW_LINE)
 
     def _log(self, line: str) -> None:
         append_log(self.batch.folder, f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}")
@@ -100,6 +118,7 @@ class Supervisor:
         elif message[0] == GAME:
             worker.numbers.discard(message[1].number)
             self.progress.add(message[1])
+            self._bar.update()
             self._failures = 0
         elif message[0] == FAILED:
             raise SelfPlayError(message[1], message[2])
@@ -117,6 +136,10 @@ class Supervisor:
         if self._next_report == math.inf:
             self.progress.start = time.monotonic()
             self._next_report = self.progress.start + REPORT_SECONDS
+            if self._is_slow:
+                self.report(f"Ready after {self.progress.start - self._started:.0f} seconds.")
+            self._bar = tqdm(total=self.batch.settings.games, initial=self.batch.done, unit="game", desc="self-play",
+                             file=sys.stderr, disable=None, dynamic_ncols=True)
 
     def _hand_out(self) -> None:
         """Give workers as many games as they can play and a few to go on with, but no more than their share."""

@@ -13,6 +13,7 @@ from board.state import BLACK, WHITE, clear_state, new_state
 from board.stone import Stone
 from board.string import set_up_stones
 from common.kernel import kernel
+from common.patience import say_if_slow
 from nn.constant import INPUT_PLANES
 from nn.feature import encode_planes
 from sgf.collection import Kifu
@@ -47,10 +48,14 @@ class Replayer:
     """A board of one size that games are replayed on."""
 
     def __init__(self, board_size: int) -> None:
-        """Prepare the board."""
+        """Prepare the board, and have everything compiled that replaying needs."""
         self.board_size = board_size
         self._state = new_state(board_size)
         self._no_planes = np.empty((0, INPUT_PLANES, board_size, board_size), dtype=np.int8)
+        pos, color = np.empty(0, dtype=np.int16), np.empty(0, dtype=np.int8)
+        with say_if_slow():
+            replay_game(self._state, board_size, pos, color, pos, color, self._no_planes)
+            get_area(self._state)
 
     def check(self, game: Kifu) -> None:
         """Raise SGFError unless the rules allow the game's set-up and every move."""

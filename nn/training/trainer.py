@@ -32,6 +32,8 @@ from nn.training.start import make_first_network
 ROW_STEPS = 1000  # steps between two rows of a supervised run
 CHECK_STEPS = 50  # steps between two looks at the running loss
 CHECKPOINT_SECONDS = 180.0
+# An epoch's bar stands for its part of the whole run, and tells what is left of that.
+BAR = "{desc}: {percentage:5.1f} % of the run |{bar}| {elapsed} of this epoch, {remaining} left{postfix}"
 
 
 class Trainer:
@@ -122,7 +124,7 @@ class Trainer:
         progress, total = self.progress, self.data.batches_per_epoch
         self.network.train()
         batches = self.data.training_batches(progress.epoch, progress.batch)
-        with tqdm(total=total, initial=progress.batch, desc=f"epoch {progress.epoch + 1}", unit="batch",
+        with tqdm(total=1.0, initial=self.share(), desc=f"epoch {progress.epoch + 1}", bar_format=BAR,
                   disable=None if self.is_first else True, dynamic_ncols=True) as bar:
             for samples, symmetries in batches:
                 idle = time.monotonic() - self.last_saved
@@ -132,7 +134,7 @@ class Trainer:
                 if idle > CHECKPOINT_SECONDS:
                     self.save_state()
                 loss = self._step(samples, symmetries)
-                bar.update()
+                bar.update(self.share() - bar.n)
                 if progress.step % CHECK_STEPS == 0:
                     self._check(loss.item())
                     bar.set_postfix(loss=f"{loss.item():.4f}", refresh=False)

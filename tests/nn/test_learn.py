@@ -1,6 +1,7 @@
 """Training: it learns, it resumes exactly, it writes its files, it fails in one line."""
 
 import csv
+import io
 import math
 import os
 import signal
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
+from tqdm import tqdm
 
 import nn.training.trainer
 from nn.data.data_file import DataError
@@ -229,6 +231,20 @@ def test_ownership_needs_data_that_have_it(config: TrainConfig) -> None:
     assert train(config) == ""
     with pytest.raises(DataError, match="no array 'ownership'.*--kifu-dir"):
         train(replace(config, ownership_weight=1.0, restart=True))
+
+
+def test_the_bar_shows_the_whole_run(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+
+    def on_terminal(**options: Any) -> tqdm:
+        return tqdm(**{**options, "disable": False, "file": shown, "mininterval": 0.0, "ncols": 120})
+
+    monkeypatch.setattr(nn.training.trainer, "tqdm", on_terminal)
+    train(config)
+    last = [line.split("\r")[-1] for line in shown.getvalue().split("\n")]
+    assert [text.split("%")[0] for text in last if text] == [
+        "epoch 1:  33.3 ", "epoch 2:  66.7 ", "epoch 3: 100.0 "]
+    assert all("left" in text for text in last if text)
 
 
 def test_unknown_schedule(config: TrainConfig) -> None:

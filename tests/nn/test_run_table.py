@@ -1,6 +1,7 @@
 """The table of a run: two programs keep their columns in it, and a picture."""
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -36,6 +37,12 @@ def test_what_is_no_table_is_an_empty_one(tmp_path: Path, content: bytes) -> Non
     path = tmp_path / "rl-metrics.csv"
     path.write_bytes(content)
     assert RunTable(path, REINFORCEMENT_LAYOUT).rows == {}
+
+
+def test_what_draws_the_picture_is_installed_where_readme_says_to_train(root: Path) -> None:
+    blocks = re.findall(r"```sh\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    train = next(block for block in blocks if "train.py --kifu-dir" in block)
+    assert re.search(r"pip install .*\bmatplotlib\b.*\n(.*\n)*.*train\.py", train)
 
 
 @pytest.mark.parametrize("layout", [SUPERVISED_LAYOUT, REINFORCEMENT_LAYOUT])

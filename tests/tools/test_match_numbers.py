@@ -100,5 +100,6 @@ def test_estimate_is_symmetric_and_ordered() -> None:
         assert one.elo_low <= one.elo <= one.elo_high and one.score_low <= one.score <= one.score_high
         assert (one.elo, one.elo_low) == pytest.approx((-other.elo, -other.elo_high))
     assert format_estimate(estimate_elo(75, 0, 25)) == "+191 [+113, +269]"
-    assert format_estimate(estimate_elo(10, 0, 0)) == "+inf [+166, +inf]"
+    assert format_estimate(estimate_elo(10, 0, 0)) == "above +166"
+    assert format_estimate(estimate_elo(0, 0, 1)) == "below +234"
     assert estimate_elo(4, 12, 4).score == 0.5

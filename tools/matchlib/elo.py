@@ -61,10 +61,14 @@ def estimate_elo(wins: int, draws: int, losses: int) -> EloEstimate:
 
 def format_elo(value: float) -> str:
     """Return an Elo difference as signed text."""
-    return f"{value:+.0f}" if math.isfinite(value) else ("+inf" if value > 0 else "-inf")
+    return f"{value:+.0f}" if math.isfinite(value) else "unknown"
 
 
 def format_estimate(estimate: EloEstimate) -> str:
-    """Return the Elo difference and its interval, as in `+120 [+60, +190]`."""
+    """Return the Elo difference and its interval, as in `+120 [+60, +190]`; only its finite end after a clean sweep."""
+    if estimate.score == 0.0:
+        return f"below {format_elo(estimate.elo_high)}"
+    if estimate.score == 1.0:
+        return f"above {format_elo(estimate.elo_low)}"
     low, high = format_elo(estimate.elo_low), format_elo(estimate.elo_high)
     return f"{format_elo(estimate.elo)} [{low}, {high}]"

@@ -1,0 +1,24 @@
+"""A slow start is explained, a quick one is not."""
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from common import patience
+
+
+def test_only_what_is_slow_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    heard = threading.Event()
+
+    def say(line: str) -> None:
+        said.append(line)
+        heard.set()
+
+    with patience.say_if_slow(say):
+        pass
+    monkeypatch.setattr(patience, "SLOW_SECONDS", 0.0)
+    with patience.say_if_slow(say):
+        assert heard.wait(60)
+    assert said == [patience.SLOW_LINE]

@@ -1,0 +1,100 @@
+"""The supervisor with workers that only pretend: what it says while they start, and its bar."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import selfplay.supervisor
+from common.patience import SLOW_LINE
+from selfplay.archive import LOG_FILE, BatchSettings, open_batch
+from selfplay.crew import Worker
+from selfplay.game import EndReason
+from selfplay.progress import GameSummary
+from selfplay.supervisor import Supervisor
+from selfplay.worker import GAME, READY
+from sgf.match_result import MatchResult
+
+
+class PretendWorker(Worker):
+    """Plays at once what it is told to play."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting: list[int] = []
+
+    def send(self, numbers: list[int] | None) -> None:
+        self.waiting += numbers or []
+
+    def kill(self) -> None:
+        pass
+
+
+class SlowCrew:
+    """One worker, which becomes ready after some looks at it; each look takes ten seconds."""
+
+    description = ""
+
+    def __init__(self, clock: list[float], looks: int) -> None:
+        self.clock, self.looks = clock, looks
+
+    def size(self) -> int:
+        return 1
+
+    def start(self) -> PretendWorker:
+        return PretendWorker()
+
+    def welcome(self, worker: Worker, description: str, on_gpu: bool) -> str:
+        return description
+
+    def receive(self, workers: list[Worker], seconds: float) -> Iterator[tuple[Worker, tuple]]:
+        self.clock[0] += 10.0
+        self.looks -= 1
+        for worker in workers:
+            assert isinstance(worker, PretendWorker)
+            if self.looks == 0:
+                yield worker, (READY, "a network", False, 4)
+            while worker.waiting:
+                yield worker, (GAME, GameSummary(worker.waiting.pop(0), 10, MatchResult.DRAW, EndReason.TWO_PASSES, None))
+
+
+def play(folder: Path, monkeypatch: pytest.MonkeyPatch, looks: int) -> str:
+    """Play three games and return the log."""
+    clock = [0.0]
+    monkeypatch.setattr(selfplay.supervisor.time, "monotonic", lambda: clock[0])
+    batch = open_batch(folder, BatchSettings(3, 9, 16, 7.0, True, 0.05, 0.1, 77), False)
+    with monkeypatch.context() as patch:
+        patch.setattr(selfplay.supervisor, "PATIENCE_SECONDS", 0.0)
+        assert Supervisor(batch, SlowCrew(clock, looks)).run() == ""
+    return (batch.folder / LOG_FILE).read_text()
+
+
+def test_a_slow_start_is_said_and_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = play(tmp_path, monkeypatch, looks=5)
+    assert log.count(SLOW_LINE) == 1 and "Ready after 50 seconds." in log
+    assert SLOW_LINE in capsys.readouterr().out
+
+
+def test_a_bar_counts_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bars: list[dict[str, Any]] = []
+
+    class Bar:
+        def __init__(self, **options: Any) -> None:
+            self.options = {**options, "games": options.get("initial", 0)}
+            bars.append(self.options)
+
+        def update(self) -> None:
+            self.options["games"] += 1
+
+        def close(self) -> None:
+            self.options["closed"] = True
+
+        external_write_mode = staticmethod(selfplay.supervisor.tqdm.external_write_mode)
+
+    monkeypatch.setattr(selfplay.supervisor, "tqdm", Bar)
+    assert SLOW_LINE not in play(tmp_path, monkeypatch, looks=1)
+    assert bars[-1]["total"] == bars[-1]["games"] == 3 and bars[-1]["closed"]
