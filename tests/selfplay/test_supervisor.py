@@ -57,7 +57,8 @@ class SlowCrew:
             if self.looks == 0:
                 yield worker, (READY, "a network", False, 4)
             while worker.waiting:
-                yield worker, (GAME, GameSummary(worker.waiting.pop(0), 10, MatchResult.DRAW, EndReason.TWO_PASSES, None))
+                number = worker.waiting.pop(0)
+                yield worker, (GAME, GameSummary(number, 10, MatchResult.DRAW, EndReason.TWO_PASSES, None))
 
 
 def play(folder: Path, monkeypatch: pytest.MonkeyPatch, looks: int) -> str:
