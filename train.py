@@ -36,6 +36,20 @@ DEFAULTS: dict[str, tuple[Any, Any]] = {
     "output": (PROGRAM_DIR / "model" / "sl-model.bin", PROGRAM_DIR / "model" / "rl-model.bin"),
 }
 
+# What is usual with the lecture's network and with the pooled one, for options that are not given.
+NETWORK_DEFAULTS: dict[str, tuple[Any, Any]] = {
+    "features": ("basic", "rich"), "block": ("res", "gpool"), "ownership_weight": (0.0, 1.0), "lead_weight": (0.0, 0.1),
+}
+
+
+LECTURE_NETWORK = {"activation": "relu", "norm": "batch"}
+
+
+def by_network(name: str) -> str:
+    """Return the end of an option's help that states the defaults of both networks."""
+    lecture, pooled = NETWORK_DEFAULTS[name]
+    return f"  [default: {lecture}; with --head pooled {pooled}]"
+
 
 def by_kind(name: str) -> str:
     """Return the end of an option's help that states both defaults."""
@@ -70,8 +84,41 @@ def by_kind(name: str) -> str:
     help=f"Weight of the value loss beside the policy loss.{by_kind('value_weight')}",
 )
 @click.option(
-    "--ownership-weight", type=FiniteRange(0), default=0.0, show_default=True,
-    help="Weight of a third loss, on who owns each point in the end, such as 1; 0 does without. Not with --rl.",
+    "--ownership-weight", type=FiniteRange(0),
+    help=f"Weight of a third loss, on who owns each point in the end; 0 does without. Not with --rl."
+         f"{by_network('ownership_weight')}",
+)
+@click.option(
+    "--lead-weight", type=FiniteRange(0),
+    help=f"Weight of a fourth loss, on the lead in points.{by_network('lead_weight')}",
+)
+@click.option(
+    "--labels", multiple=True, type=click.Path(exists=True, dir_okay=False),
+    help="File of a teacher's labels of the games in --kifu-dir; may be given more than once. With --head pooled.",
+)
+@click.option(
+    "--teacher-weight", type=FiniteRange(0, 1), default=1.0, show_default=True,
+    help="Share of the teacher's policy in the target, where a position has a label; the rest is the move played.",
+)
+@click.option(
+    "--head", type=click.Choice(["lecture", "pooled"]), default="lecture", show_default=True,
+    help="One weight a point, as TamaGo, or pooled: any board size, with ownership and lead.",
+)
+@click.option(
+    "--features", type=click.Choice(["basic", "rich"]),
+    help=f"What the network sees: stones, or liberties, ladders, area and history too.{by_network('features')}",
+)
+@click.option(
+    "--block", type=click.Choice(["res", "se", "gpool", "bottleneck"]),
+    help=f"Residual, squeeze-and-excitation, global pooling or bottleneck blocks.{by_network('block')}",
+)
+@click.option(
+    "--activation", type=click.Choice(["relu", "swish", "mish"]), default="relu", show_default=True,
+    help="What follows a convolution.",
+)
+@click.option(
+    "--norm", type=click.Choice(["batch", "none"]), default="batch", show_default=True,
+    help="What keeps the numbers of a layer in their range.",
 )
 @click.option(
     "--epochs", type=click.IntRange(1),
@@ -140,11 +187,14 @@ def by_kind(name: str) -> str:
 )
 def main(**options: Any) -> None:
     """Train a network from game records or from self-play; the same command goes on with an interrupted run."""
-    rl, kifu_dir, workers = options.pop("rl"), options.pop("kifu_dir"), options.pop("workers")
+    rl, kifu_dir, workers, labels = (options.pop(name) for name in ("rl", "kifu_dir", "workers", "labels"))
+    pooled = options["head"] == "pooled"
+    for name, values in NETWORK_DEFAULTS.items():
+        if options[name] is None:
+            options[name] = values[pooled]
+    complain_about_network(options, rl, labels, kifu_dir)
     if rl and options["minutes"] is not None:
         fail("--minutes is for supervised learning: a generation of --rl true lasts --epochs passes", 2)
-    if rl and options["ownership_weight"] > 0.0:
-        fail("--ownership-weight is for supervised learning: data of self-play do not tell who owned what", 2)
     if options["epochs"] is None and options["minutes"] is None:
         options["epochs"] = DEFAULTS["epochs"][rl]
     for name, values in DEFAULTS.items():
@@ -163,7 +213,7 @@ def main(**options: Any) -> None:
     try:
         with Ranks(options["use_gpu"]) as ranks:
             read_games = kifu_dir and partial(make_data, rl, Path(kifu_dir), options["board_size"],
-                                              options["window_size"], workers, options["data_dir"])
+                                              options["window_size"], workers, options["data_dir"], pooled, labels)
             stopped = train(TrainConfig(**options), REINFORCEMENT if rl else SUPERVISED, ranks, read_games)
     except (DataError, TrainError) as error:
         fail(str(error), 2)
@@ -174,12 +224,31 @@ def main(**options: Any) -> None:
         sys.exit(128 + signal.Signals[stopped])
 
 
+def complain_about_network(options: dict[str, Any], rl: bool, labels: tuple[str, ...], kifu_dir: str | None) -> None:
+    """End the program where the options about the network do not go together."""
+    if options["head"] == "lecture":
+        for name in ("features", "block", "activation", "norm", "lead_weight"):
+            usual = NETWORK_DEFAULTS.get(name, (LECTURE_NETWORK.get(name), None))[0]
+            if options[name] != usual:
+                fail(f"--{name.replace('_', '-')} {options[name]} needs --head pooled", 2)
+        if labels:
+            fail("--labels needs --head pooled: the lecture's data files have no room for them", 2)
+    elif rl:
+        fail("--head pooled does not learn from self-play yet: leave out --rl true", 2)
+    if labels and kifu_dir is None:
+        fail("--labels needs the games they belong to: give --kifu-dir FOLDER", 2)
+    if rl and options["ownership_weight"] > 0.0:
+        fail("--ownership-weight is for supervised learning: data of self-play do not tell who owned what", 2)
+
+
 def make_data(
-    rl: bool, kifu_dir: Path, board_size: int, window_size: int, workers: int | None, data_dir: Path
+    rl: bool, kifu_dir: Path, board_size: int, window_size: int, workers: int | None, data_dir: Path, pooled: bool,
+    labels: tuple[str, ...],
 ) -> None:
     """Turn games into npz files; ends the program where not one game is usable, and where it is told to stop."""
     from nn.data.data_generator import (
         NoTrainingDataError,
+        generate_game_data,
         generate_reinforcement_learning_data,
         generate_supervised_learning_data,
     )
@@ -188,6 +257,8 @@ def make_data(
         with raise_on_sigterm():
             if rl:
                 generate_reinforcement_learning_data(PROGRAM_DIR, kifu_dir, board_size, window_size, workers, data_dir)
+            elif pooled:
+                generate_game_data(kifu_dir, labels, board_size, workers, data_dir)
             else:
                 generate_supervised_learning_data(PROGRAM_DIR, kifu_dir, board_size, workers, data_dir)
     except NoTrainingDataError as error:

@@ -1,7 +1,7 @@
 """What a network sees: positions as they come from the board, and the sets of planes that are made of them.
 
 A search collects positions (`Positions`, `take_position`); before each call of the network the encoder of its plane set
-turns them into planes, float32 [N, P, S, S]. The table PLANE_SETS says which sets there are.
+turns them into planes, float32 [N, P, S, S]. The table nn/plane_sets.py says which sets there are.
 
 Letters: N positions, P planes, S board size, C = (S + 2)^2 cells, W words of State.buffer.
 """
@@ -34,7 +34,6 @@ from board.state import (
 from board.stone import Stone
 from common.kernel import kernel
 from nn.constant import INPUT_PLANES
-from nn.katago_feature import KATAGO_PLANES, encode_katago, new_katago_work
 
 # What takes planes, float32 [N, P, S, S], to policy logits, float32 [N, S*S + 1], and the chances to lose, draw and
 # win, float32 [N, 3]: the network (nn/inference/evaluator.py), or whatever stands in for it. A network that tells more
@@ -162,9 +161,6 @@ def encode_basic(positions, count, komi, work, out):
 
 
 BASIC = PlaneSet("basic", INPUT_PLANES, looks_back=False, knows_ko=False, encode=encode_basic, new_work=new_state)
-KATAGO = PlaneSet("katago", KATAGO_PLANES, looks_back=True, knows_ko=True, encode=encode_katago,
-                  new_work=new_katago_work)
-PLANE_SETS = {plane_set.name: plane_set for plane_set in (BASIC, KATAGO)}
 
 
 class Encoder:

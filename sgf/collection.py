@@ -35,6 +35,7 @@ class Kifu(NamedTuple):
     value_label: int  # Black's value class: 2 win, 1 draw, 0 loss, -1 unknown
     win_rate: np.ndarray  # float32 [M]: the recorded win rate of each mover, NaN where none
     score: float  # Black's area minus White's by the result, NaN where it was not counted
+    komi: float
     note: str = ""  # what is odd about the record, for the user
 
 
@@ -131,7 +132,7 @@ def to_kifu(name: str, reader: SGFReader) -> Kifu:
         np.array(reader.moves, dtype=np.int16), np.array(reader.colors, dtype=np.int8),
         reader.get_value_label(),
         np.array([np.nan if rate is None else rate for rate in rates], dtype=np.float32),
-        math.nan if reader.note else reader.margin + reader.komi, reader.note,
+        math.nan if reader.note else reader.margin + reader.komi, reader.komi, reader.note,
     )
 
 

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,8 @@ from common.print_console import print_err
 from nn.constant import INPUT_PLANES
 from nn.data.data_file import UNFINISHED, Blocks, GameTable, hold_data_folder, read_arrays, read_game_table, write_arrays
 from common.parallel import map_in_order
+from nn.data.game_file import new_game_arrays, write_game_file
+from nn.data.labels import LabelFile, Labels, read_labels
 from nn.data.replay import Replayer, mover_value
 from sgf.archive import SelfPlayGame, list_archive, list_games, read_selfplay_games
 from sgf.collection import (
@@ -112,9 +114,46 @@ def generate_supervised_learning_data(
             hint = "; sub-folders are not read: name one with --kifu-dir" if left_out else ""
             raise NoTrainingDataError(
                 f"{kifu_dir}: no usable {board_size}x{board_size} game in {len(paths)} SGF files{hint}")
-        result = _replace_data(files, folder)
+        result = _replace_data(files, folder, "sl_data_*.npz")
     print_err(report.summary())
     return result
+
+
+def generate_game_data(
+    kifu_dir: str | Path, label_paths: Sequence[str | Path], board_size: int, workers: int | None, folder: Path,
+) -> list[str]:
+    """Turn the SGF files of `kifu_dir` and the labels of their positions into games_{k}.npz; return the paths.
+
+    Games that no file of labels knows teach by their results alone. Everything else as above; games with set-up stones
+    are left out. Raises DataError for labels that cannot be used, too.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    paths, report = list_sgf_files(kifu_dir), _Report()
+    label_files = [read_labels(path, board_size) for path in label_paths]
+    labelled = 0
+    with TemporaryDirectory(prefix=".new_games_", dir=folder) as temporary:
+        files: list[Path] = []
+        games = (game for game in _read_games(paths, board_size, workers or os.cpu_count() or 1, report)
+                 if len(game.setup_pos) == 0)
+        for batch in _group_by_samples(games, learning_param.DATA_SET_SIZE):
+            found = [_find_labels(label_files, game) for game in batch]
+            labelled += sum(one is not None for one in found)
+            files.append(Path(temporary) / f"games_{len(files)}.npz")
+            write_game_file(files[-1], new_game_arrays(batch, found, board_size))
+        if not files:
+            raise NoTrainingDataError(f"{kifu_dir}: no usable {board_size}x{board_size} game in {len(paths)} SGF files")
+        result = _replace_data(files, folder, "games_*.npz")
+    print_err(f"{report.summary()}; {labelled} of the games have labels")
+    return result
+
+
+def _find_labels(label_files: list[LabelFile], game: Kifu) -> Labels | None:
+    """Return the labels of a game from the first file that has them."""
+    for one in label_files:
+        labels = one.of_game(game.name, len(game.pos))
+        if labels is not None:
+            return labels
+    return None
 
 
 def write_data_file(path: Path, games: list[Kifu], board_size: int) -> None:
@@ -138,12 +177,12 @@ def write_data_file(path: Path, games: list[Kifu], board_size: int) -> None:
     })
 
 
-def _replace_data(files: list[Path], folder: Path) -> list[str]:
+def _replace_data(files: list[Path], folder: Path, pattern: str) -> list[str]:
     """Move complete files to their folder, remove the data of earlier runs beyond them, and return the new paths."""
     targets = [folder / path.name for path in files]
     for path, target in zip(files, targets, strict=True):
         os.replace(path, target)
-    for stale in set(folder.glob("sl_data_*.npz")) - set(targets):
+    for stale in set(folder.glob(pattern)) - set(targets):
         stale.unlink()
     return [str(target) for target in targets]
 

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import torch
 
-from nn.constant import INPUT_PLANES
+from nn.constant import INPUT_PLANES, UNKNOWN_VALUE
 from nn.data.data_file import DataError, read_arrays
-from nn.training.loss import UNKNOWN_VALUE
 
 SYMMETRIES = 8
 CACHE_BYTES = 2 << 30  # samples kept in memory between epochs; beyond that files are read again
@@ -23,15 +22,22 @@ CACHE_BYTES = 2 << 30  # samples kept in memory between epochs; beyond that file
 class Samples(NamedTuple):
     """Samples of one file or batch, as they lie on disk."""
 
-    planes: np.ndarray  # int8 [N, 6, S, S]
+    planes: np.ndarray  # int8 or float32 [N, P, S, S]
     policy: np.ndarray  # uint8 or float32 [N, A]
     value: np.ndarray  # int8 [N]: 0 loss, 1 draw, 2 win, -1 unknown
     win_rate: np.ndarray  # float32 [N], NaN where none
-    ownership: np.ndarray  # int8 [N, S*S]: in the end 1 the mover's, -1 the opponent's, 0 nobody's or unknown
+    ownership: np.ndarray  # int8 or float32 [N, S*S]: from -1 the opponent's to 1 the mover's, 0 nobody's or unknown
+    lead: np.ndarray  # float32 [N]: points the mover is ahead, komi included, NaN unknown
+    move: np.ndarray  # int16 [N]: entry of the policy that was played, -1 unknown
 
     def take(self, index: np.ndarray | slice) -> "Samples":
         """Return the samples of an index."""
         return Samples(*(array[index] for array in self))
+
+
+def _unknown(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the leads and the moves of samples that do not tell them."""
+    return np.full(count, np.nan, dtype=np.float32), np.full(count, -1, dtype=np.int16)
 
 
 class SizedSamples:
@@ -43,7 +49,7 @@ class SizedSamples:
             np.empty((count, INPUT_PLANES, board_size, board_size), dtype=np.int8),
             np.empty((count, board_size * board_size + 1), dtype=np.float32),
             np.empty(count, dtype=np.int8), np.empty(count, dtype=np.float32),
-            np.empty((count, board_size * board_size), dtype=np.int8),
+            np.empty((count, board_size * board_size), dtype=np.int8), *_unknown(count),
         )
         self._filled = 0
 
@@ -90,11 +96,13 @@ class TrainingData(Protocol):
 class Batch(NamedTuple):
     """One batch on the device, ready for the network."""
 
-    planes: torch.Tensor  # float32 [N, 6, S, S], channels_last
+    planes: torch.Tensor  # float32 [N, P, S, S], channels_last
     policy: torch.Tensor  # float32 [N, A]
     value: torch.Tensor  # int8 [N]
     win_rate: torch.Tensor  # float32 [N]
-    ownership: torch.Tensor  # int8 [N, S*S]
+    ownership: torch.Tensor  # int8 or float32 [N, S*S]
+    lead: torch.Tensor  # float32 [N]
+    move: torch.Tensor  # int64 [N], -1 unknown
 
 
 @dataclass(frozen=True)
@@ -163,7 +171,7 @@ def load_samples(path: Path, board_size: int, needs_ownership: bool = False) -> 
         raise DataError(f"{path} has value classes outside -1..2: delete it, or make it anew with --kifu-dir FOLDER")
     return Samples(planes.astype(np.int8, copy=False), policy.astype(policy_type, copy=False),
                    value.astype(np.int8), win_rate.astype(np.float32, copy=False),
-                   ownership.astype(np.int8, copy=False))
+                   ownership.astype(np.int8, copy=False), *_unknown(count))
 
 
 class DataSet:
@@ -261,7 +269,7 @@ def make_batch(samples: Samples, symmetries: np.ndarray, table: torch.Tensor, de
         table: make_symmetry_index() of the board size, as a tensor on the device.
         device: where the batch goes.
     """
-    planes, policy, value, win_rate, ownership = (
+    planes, policy, value, win_rate, ownership, lead, move = (
         torch.from_numpy(array).to(device, non_blocking=True) for array in samples)
     count, channels, size, _ = planes.shape
     source = table[torch.from_numpy(symmetries).to(device)]
@@ -269,4 +277,6 @@ def make_batch(samples: Samples, symmetries: np.ndarray, table: torch.Tensor, de
     planes = planes.flatten(start_dim=2).gather(2, points).view(count, channels, size, size)
     planes = planes.to(torch.float32, memory_format=torch.channels_last)
     policy = policy.gather(1, source).to(torch.float32)
-    return Batch(planes, policy, value, win_rate, ownership.gather(1, source[:, :-1]))
+    turned = (source == move[:, None]).int().argmax(dim=1)
+    return Batch(planes, policy, value, win_rate, ownership.gather(1, source[:, :-1]), lead,
+                 torch.where(move < 0, -1, turned))

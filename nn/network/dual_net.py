@@ -3,6 +3,8 @@
 Letters: N positions, S board size, F filters, A = S*S + 1 policy entries.
 """
 
+from typing import Any
+
 import torch
 from torch import nn
 
@@ -22,6 +24,8 @@ class DualNet(nn.Module):
     The value classes are loss, draw and win of the side to move, in this order.
     """
 
+    features = "basic"
+
     def __init__(
         self, device: torch.device, board_size: int = BOARD_SIZE,
         filters: int = DEFAULT_FILTERS, blocks: int = DEFAULT_BLOCKS,
@@ -37,6 +41,12 @@ class DualNet(nn.Module):
         self.policy_head = PolicyHead(board_size, filters)
         self.value_head = ValueHead(board_size, filters)
         self.softmax = nn.Softmax(dim=1)
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """What tells this network from others of its kind, by the names of the options that choose it."""
+        return {"features": self.features, "head": "lecture", "filters": self.conv_layer.out_channels,
+                "blocks": len(self.blocks)}
 
     def forward(self, input_plane: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the policy logits [N, A] and the value logits [N, 3] of planes [N, 6, S, S]."""

@@ -23,7 +23,8 @@ class TripleNet(nn.Module):
         self.network = network
         self.ownership_head = OwnershipHead(network.conv_layer.out_channels)
 
-    def forward(self, input_plane: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return the logits of policy [N, A], value [N, 3] and ownership [N, S*S] of planes [N, 6, S, S]."""
+    def forward(self, input_plane: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, None, torch.Tensor]:
+        """Return the logits of policy [N, A], value [N, 3], no lead, and ownership logits [N, S*S]."""
         features = self.network.body(input_plane)
-        return self.network.policy_head(features), self.network.value_head(features), self.ownership_head(features)
+        policy, value = self.network.policy_head(features), self.network.value_head(features)
+        return policy, value, None, self.ownership_head(features)

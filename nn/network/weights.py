@@ -1,6 +1,7 @@
-"""Weights on disk: a model file is a plain state_dict with TamaGo's key names.
+"""Weights on disk.
 
-Filters, blocks and board size are read from its tensors.
+The lecture's network is a plain state_dict with TamaGo's key names: filters, blocks and board size are read from its
+tensors. Files of other kinds (nn/network/kinds.py) say what they hold.
 """
 
 import io
@@ -18,6 +19,8 @@ from nn.device import get_torch_device
 from nn.model_file import RANDOM_MODEL, ModelFile, ModelFileError, read_model_file
 from nn.network.dual_net import DualNet
 from nn.network.head.policy_head import POLICY_CHANNELS
+from nn.network.kinds import KINDS, split_content, to_content
+from nn.network.pooled_net import PooledNet
 
 RANDOM_MODEL_SEED = 0
 
@@ -37,11 +40,12 @@ def save_atomically(content: Any, path: str | Path) -> None:
     write_atomically(path, buffer.getvalue())
 
 
-def save_network(network: torch.nn.Module, path: str | Path) -> None:
-    """Write the weights as a model file, all or nothing; raises OSError."""
-    # A fresh contiguous copy of each tensor: no device, memory format or shared storage leaks into the file.
-    weights = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in network.state_dict().items()}
-    save_atomically(weights, path)
+def save_network(network: torch.nn.Module, path: str | Path, about: dict[str, str] | None = None) -> None:
+    """Write the weights as a model file, all or nothing; raises OSError.
+
+    `about` says where they come from, in files of kinds that have room for it.
+    """
+    save_atomically(to_content(network, about or {}), path)
 
 
 def load_saved(content: bytes, device: torch.device | str) -> Any:
@@ -58,8 +62,8 @@ def load_saved(content: bytes, device: torch.device | str) -> Any:
     return torch.load(checked, map_location=device, weights_only=True)
 
 
-def read_state_dict(path: str | Path | ModelFile) -> dict[str, torch.Tensor]:
-    """Return the tensors of a model file; raises ModelFileError for anything but a dict of finite tensors."""
+def read_content(path: str | Path | ModelFile) -> tuple[str | None, dict[str, Any], dict[str, torch.Tensor]]:
+    """Return kind (None: DualNet), config and finite tensors of a model file; raises ModelFileError for all else."""
     try:
         data = (path if isinstance(path, ModelFile) else read_model_file(path)).content
     except FileNotFoundError:
@@ -74,16 +78,10 @@ def read_state_dict(path: str | Path | ModelFile) -> dict[str, torch.Tensor]:
         raise ModelFileError(path, reason) from None
     except Exception:  # torch raises many types for a damaged archive
         raise ModelFileError(path, "it is damaged or no model file") from None
-    if not isinstance(content, dict) or not content or not all(
-        isinstance(name, str) and isinstance(tensor, torch.Tensor) for name, tensor in content.items()
-    ):
-        raise ModelFileError(path, "it holds no state_dict (names with tensors)")
-    for name, tensor in content.items():
-        if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_complex() or tensor.is_meta:
-            raise ModelFileError(path, f"{name} is no plain tensor of real numbers")
-        if not torch.isfinite(tensor).all():
-            raise ModelFileError(path, f"{name} holds infinite or undefined numbers")
-    return content
+    try:
+        return split_content(content)
+    except ValueError as error:
+        raise ModelFileError(path, str(error)) from None
 
 
 def infer_shape(weights: dict[str, torch.Tensor]) -> NetworkShape:
@@ -101,7 +99,9 @@ def infer_shape(weights: dict[str, torch.Tensor]) -> NetworkShape:
     return NetworkShape(stem.shape[0], len(numbers), board_size)
 
 
-def load_network(path: str | Path | ModelFile, board_size: int | None = None, use_gpu: bool = False) -> DualNet:
+def load_network(
+    path: str | Path | ModelFile, board_size: int | None = None, use_gpu: bool = False
+) -> DualNet | PooledNet:
     """Return the network of a model file in evaluation mode, on the device.
 
     Args:
@@ -115,20 +115,27 @@ def load_network(path: str | Path | ModelFile, board_size: int | None = None, us
     device = get_torch_device(use_gpu)
     if str(path) == RANDOM_MODEL:
         return make_random_network(board_size, device)
-    weights = read_state_dict(path)
+    kind, config, weights = read_content(path)
     try:
-        shape = infer_shape(weights)
-        if board_size is not None and shape.board_size != board_size:
-            raise ModelFileError(path, f"it is for board size {shape.board_size}, not {board_size}",
-                                 f"use --size {shape.board_size}, or a model of size {board_size}")
-        network = DualNet(device, shape.board_size, shape.filters, shape.blocks)
+        network = KINDS[kind](config) if kind else _make_dual_net(path, weights, board_size, device)
         misfit = find_misfit(network.state_dict(), weights)
         if misfit:
             raise ValueError(misfit)
     except ValueError as error:
         raise ModelFileError(path, str(error)) from None
     network.load_state_dict(weights)
-    return network.to(device).eval()
+    return network.to(device).eval()  # type: ignore[return-value]
+
+
+def _make_dual_net(
+    path: str | Path | ModelFile, weights: dict[str, torch.Tensor], board_size: int | None, device: torch.device
+) -> DualNet:
+    """Return a DualNet of the shape of a state_dict; raises ValueError or ModelFileError."""
+    shape = infer_shape(weights)
+    if board_size is not None and shape.board_size != board_size:
+        raise ModelFileError(path, f"it is for board size {shape.board_size}, not {board_size}",
+                             f"use --size {shape.board_size}, or a model of size {board_size}")
+    return DualNet(device, shape.board_size, shape.filters, shape.blocks)
 
 
 def find_misfit(expected: dict[str, torch.Tensor], found: dict[str, torch.Tensor]) -> str:

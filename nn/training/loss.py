@@ -8,9 +8,10 @@ from collections.abc import Callable
 import torch
 from torch.nn import functional
 
+from nn.constant import UNKNOWN_VALUE
 from nn.network.head.value_head import VALUE_CLASSES
 
-UNKNOWN_VALUE = -1
+LEAD_DELTA = 6.0
 PolicyLoss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
@@ -30,10 +31,22 @@ def calculate_value_loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Te
 def calculate_ownership_loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     """Return the cross entropy [N], averaged over S*S points, of ownership logits [N, S*S] (positive: the mover's).
 
-    Target int8 [N, S*S]: 1 the mover's, -1 the opponent's, 0 for points that add nothing.
+    Target [N, S*S]: from -1, the opponent's, to 1, the mover's; 0 for points that add nothing.
     """
-    loss = functional.binary_cross_entropy_with_logits(logits, (target > 0).to(logits.dtype), reduction="none")
+    share = (target.to(logits.dtype) + 1.0) / 2.0
+    loss = functional.binary_cross_entropy_with_logits(logits, share, reduction="none")
     return (loss * (target != 0)).mean(dim=1)
+
+
+def calculate_lead_loss(lead: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """Return the Huber loss [N] between leads in points [N]; 0 where the target is NaN.
+
+    Beyond LEAD_DELTA points it grows with the distance, no longer with its square: one captured group more or less must
+    not outweigh everything else.
+    """
+    known = ~torch.isnan(target)
+    loss = functional.huber_loss(lead, torch.nan_to_num(target), reduction="none", delta=LEAD_DELTA)
+    return loss / LEAD_DELTA * known
 
 
 def make_value_target(value: torch.Tensor, win_rate: torch.Tensor, blend: float) -> torch.Tensor:

@@ -1,11 +1,16 @@
 """What is measured over samples: running sums, their averages, and the lines that say them."""
 
+import math
 from dataclasses import asdict, dataclass
 
 import torch
 
 from common.print_console import print_out
-from nn.training.loss import UNKNOWN_VALUE
+from nn.constant import UNKNOWN_VALUE
+from nn.data.dataset import Batch
+
+# Numbers that are summed.
+SUMS = 13
 
 
 @dataclass(frozen=True)
@@ -17,6 +22,9 @@ class Scores:
     value_loss: float
     policy_top1: float  # share of samples whose target move has the highest policy
     value_top1: float  # share of known results that have the highest value
+    move_top1: float  # share of the moves played that have the highest policy; 0 where they are not known
+    rate_error: float  # root of the mean square of the win rate's error, where one is known
+    lead_error: float  # mean distance between leads in points, where they are known
 
     def columns(self, part: str) -> dict[str, str]:
         """Return the numbers as columns of a table, `part` ("train", "test") before each name."""
@@ -29,18 +37,26 @@ class Sums:
     def __init__(self, value_weight: float, device: torch.device, start: torch.Tensor | None = None) -> None:
         """Start from zero, or from the sums of a checkpoint."""
         self.value_weight = value_weight
-        self.sums = torch.zeros(7, dtype=torch.float64, device=device) if start is None else start.to(device)
+        known = start is not None and len(start) == SUMS
+        self.sums = start.to(device) if known else torch.zeros(SUMS, dtype=torch.float64, device=device)
 
     def add(
         self, losses: tuple[torch.Tensor, torch.Tensor], logits: tuple[torch.Tensor, torch.Tensor],
-        policy: torch.Tensor, value: torch.Tensor, value_target: torch.Tensor,
+        batch: Batch, value_target: torch.Tensor, lead: torch.Tensor | None,
     ) -> None:
-        """Add a batch: losses [N] and logits of policy and value, policy target, classes [N], value target [N, 3]."""
-        known = value != UNKNOWN_VALUE
-        policy_hits = logits[0].argmax(dim=1) == policy.argmax(dim=1)
-        value_hits = (logits[1].argmax(dim=1) == value) & known
+        """Add a batch: losses [N] and logits of policy and value, value target [N, 3], lead [N] where there is one."""
+        known = batch.value != UNKNOWN_VALUE
+        choice = logits[0].argmax(dim=1)
+        policy_hits = choice == batch.policy.argmax(dim=1)
+        value_hits = (logits[1].argmax(dim=1) == batch.value) & known
         targets = value_target.sum(dim=1)
-        parts = (torch.ones_like(targets), *losses, targets, policy_hits, known, value_hits)
+        moved, rated = batch.move >= 0, ~torch.isnan(batch.win_rate)
+        rate = torch.softmax(logits[1].float(), dim=1) @ logits[1].new_tensor((0.0, 0.5, 1.0))
+        rate_errors = (rate - torch.nan_to_num(batch.win_rate)).square() * rated
+        led = torch.zeros_like(rated) if lead is None else ~torch.isnan(batch.lead)
+        lead_errors = led.float() if lead is None else (lead.float() - torch.nan_to_num(batch.lead)).abs() * led
+        parts = (torch.ones_like(targets), *losses, targets, policy_hits, known, value_hits, moved,
+                 (choice == batch.move) & moved, rated, rate_errors, led, lead_errors)
         self.sums += torch.stack([part.detach().sum(dtype=torch.float64) for part in parts])
 
     def count(self) -> int:
@@ -49,10 +65,12 @@ class Sums:
 
     def scores(self) -> Scores:
         """Return the averages (waits for the device)."""
-        count, policy, value, targets, policy_hits, known, value_hits = self.sums.tolist()
+        (count, policy, value, targets, policy_hits, known, value_hits, moved, move_hits, rated, rate_errors, led,
+         lead_errors) = self.sums.tolist()
         count = max(count, 1.0)
         return Scores((policy + self.value_weight * value) / count, policy / count, value / max(targets, 1.0),
-                      policy_hits / count, value_hits / max(known, 1.0))
+                      policy_hits / count, value_hits / max(known, 1.0), move_hits / max(moved, 1.0),
+                      math.sqrt(rate_errors / max(rated, 1.0)), lead_errors / max(led, 1.0))
 
 
 def print_scores(title: str, scores: Scores, seconds: float) -> None:
@@ -60,3 +78,6 @@ def print_scores(title: str, scores: Scores, seconds: float) -> None:
     print_out(f"{title} : loss = {scores.loss:.6f}, time = {seconds:.2f} seconds.")
     print_out(f"\tpolicy loss : {scores.policy_loss:.6f}, top-1 {100 * scores.policy_top1:.2f} %")
     print_out(f"\tvalue loss  : {scores.value_loss:.6f}, top-1 {100 * scores.value_top1:.2f} %")
+    if scores.move_top1:
+        errors = f"win rate off by {scores.rate_error:.4f} (rms), lead by {scores.lead_error:.2f}"
+        print_out(f"\tmove played : top-1 {100 * scores.move_top1:.2f} %; {errors}")

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import learning_param
 from nn.data.dataset import DataSet, TrainingData, find_data_files, open_files
+from nn.data.game_samples import GameSamples
 from nn.data.window import Window
+from nn.plane_sets import PLANE_SETS
 from nn.training.checkpoint import Plan, plan_reinforcement, plan_supervised
 from nn.training.run_config import TrainConfig, TrainError
 from nn.training.run_table import REINFORCEMENT_LAYOUT, SUPERVISED_LAYOUT, Layout
@@ -25,7 +27,10 @@ class Recipe:
 
 
 def _open_games(config: TrainConfig) -> TrainingData:
-    """Return the data made from records of games."""
+    """Return the data made from records of games: planes for the lecture's network, games for the others."""
+    if not config.is_lecture:
+        return GameSamples(find_data_files(config.data_dir, "games_*.npz"), PLANE_SETS[config.features],
+                           config.board_size, config.batch_size, config.seed, config.test_share, config.teacher_weight)
     files = open_files(find_data_files(config.data_dir, "sl_data_*.npz"), config.test_share)
     return DataSet(files, config.board_size, config.batch_size, config.seed, config.ownership_weight > 0.0)
 

@@ -16,6 +16,11 @@ class TrainConfig:
     """Everything a run is told."""
 
     board_size: int = 9
+    features: str = "basic"  # name of the plane set
+    head: str = "lecture"  # or "pooled": any board size, with lead and ownership
+    block: str = "res"
+    activation: str = "relu"
+    norm: str = "batch"
     filters: int | None = None  # None: as the model that the run begins from, or the lecture's size
     blocks: int | None = None
     seed: int = 0
@@ -26,6 +31,8 @@ class TrainConfig:
     value_weight: float = learning_param.SL_VALUE_WEIGHT
     value_blend: float = 0.0
     ownership_weight: float = 0.0  # 0: without an ownership head
+    lead_weight: float = 0.0
+    teacher_weight: float = 1.0  # share of the teacher's policy in the target where there is one; else the move played
     test_share: float = 0.2
     ema: float = 0.0  # decay per step of the averaged weights; 0: no averaging
     epochs: int | None = learning_param.EPOCHS  # None: until the minutes are over
@@ -37,6 +44,11 @@ class TrainConfig:
     start: str = ""  # model file that a new run begins from; empty: random weights
     data_dir: Path = Path("data")
     output: Path = Path("model/sl-model.bin")
+
+    @property
+    def is_lecture(self) -> bool:
+        """Whether the network is the lecture's, which learns from planes on disk."""
+        return self.head == "lecture"
 
     def identity(self) -> dict[str, Any]:
         """Return the settings that a resumed run must share; how long it lasts and where it runs may change."""

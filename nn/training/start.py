@@ -1,30 +1,34 @@
 """What a run begins with: random weights, a model file, or the run before it."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import torch
 
 from nn.model_file import ModelFileError
 from nn.network.dual_net import DEFAULT_BLOCKS, DEFAULT_FILTERS, DualNet
+from nn.network.kinds import make_pooled_net
+from nn.network.pooled_net import PooledNet
 from nn.network.weights import load_network
 from nn.training.run_config import TrainConfig, TrainError
 
 
-def make_first_network(config: TrainConfig) -> DualNet:
+def make_first_network(config: TrainConfig) -> DualNet | PooledNet:
     """Return the network a new run begins with; raises TrainError for a start that cannot be used or fits not."""
     if not config.start:
-        return DualNet(torch.device("cpu"), config.board_size, config.filters or DEFAULT_FILTERS,
-                       config.blocks or DEFAULT_BLOCKS)
+        filters, blocks = config.filters or DEFAULT_FILTERS, config.blocks or DEFAULT_BLOCKS
+        if config.is_lecture:
+            return DualNet(torch.device("cpu"), config.board_size, filters, blocks)
+        return make_pooled_net(asdict(replace(config, filters=filters, blocks=blocks)))
     try:
         network = load_network(config.start, config.board_size)
     except ModelFileError as error:
         raise TrainError(f"cannot start from {error.path}: {error.reason}; give another model with --start") from None
-    filters, blocks = network.conv_layer.out_channels, len(network.blocks)
-    wanted = config.filters or filters, config.blocks or blocks
-    if (filters, blocks) != wanted:
-        raise TrainError(f"{config.start} has {filters} filters and {blocks} blocks, not {wanted[0]} and {wanted[1]}: "
-                         f"say --filters {filters} --blocks {blocks}")
+    wanted = {name: getattr(config, name) for name in network.shape}
+    misfits = {name: value for name, value in network.shape.items() if wanted[name] not in (value, None)}
+    if misfits:
+        options = " ".join(f"--{name} {value}" for name, value in network.shape.items())
+        raise TrainError(f"{config.start} has other {' and '.join(misfits)} than the options say: say {options}")
     return network
 
 

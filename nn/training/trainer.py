@@ -14,11 +14,18 @@ from common.print_console import print_out
 from nn.data.dataset import Samples, make_batch
 from nn.device import to_channels_last
 from nn.network.dual_net import DualNet
+from nn.network.pooled_net import PooledNet
 from nn.network.triple_net import TripleNet
 from nn.network.weights import save_atomically, save_network
 from nn.training.average import WeightAverage
 from nn.training.checkpoint import Going
-from nn.training.loss import calculate_ownership_loss, calculate_policy_loss, calculate_value_loss, make_value_target
+from nn.training.loss import (
+    calculate_lead_loss,
+    calculate_ownership_loss,
+    calculate_policy_loss,
+    calculate_value_loss,
+    make_value_target,
+)
 from nn.training.metrics import Scores, Sums, print_scores
 from nn.training.optimizer import load_momentum, make_optimizer
 from nn.training.precision import choose_precision
@@ -48,10 +55,11 @@ class Trainer:
         self.data = recipe.open_data(config)
         torch.manual_seed(config.seed)
         network = make_first_network(config)
-        self.config = replace(config, filters=network.conv_layer.out_channels, blocks=len(network.blocks))
+        self.config = replace(config, **network.shape)
         self.network = to_channels_last(network, self.device)
         self.average = WeightAverage(self.network, config.ema) if config.ema > 0.0 else None
-        self.triple = TripleNet(self.network).to(self.device) if config.ownership_weight > 0.0 else None
+        needs_head = config.is_lecture and config.ownership_weight > 0.0
+        self.triple = TripleNet(self.network).to(self.device) if needs_head else None
         learner = self.triple or self.network
         self.optimizer = make_optimizer(learner, self.config)
         self.precision = choose_precision(self.device)
@@ -79,7 +87,7 @@ class Trainer:
         return float(self.optimizer.param_groups[0]["lr"])
 
     @property
-    def result(self) -> DualNet:
+    def result(self) -> DualNet | PooledNet:
         """The network that is tested and saved."""
         return self.average.network if self.average else self.network  # type: ignore[return-value]
 
@@ -161,15 +169,17 @@ class Trainer:
         """Return the mean loss of a batch and add the batch to the sums."""
         batch = make_batch(samples, symmetries, self.symmetry_table, self.device)
         with self.precision.forward():
-            policy_logits, value_logits, *ownership_logits = network(batch.planes)
+            policy_logits, value_logits, lead, ownership = (*network(batch.planes), None, None)[:4]
         policy_logits, value_logits = policy_logits.float(), value_logits.float()
         target = make_value_target(batch.value, batch.win_rate, self.config.value_blend)
         policy_loss = calculate_policy_loss(policy_logits, batch.policy)
         value_loss = calculate_value_loss(value_logits, target)
-        sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch.policy, batch.value, target)
+        sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch, target, lead)
         loss = policy_loss + self.config.value_weight * value_loss
-        for logits in ownership_logits:
-            loss = loss + self.config.ownership_weight * calculate_ownership_loss(logits.float(), batch.ownership)
+        if ownership is not None:
+            loss = loss + self.config.ownership_weight * calculate_ownership_loss(ownership.float(), batch.ownership)
+        if lead is not None:
+            loss = loss + self.config.lead_weight * calculate_lead_loss(lead.float(), batch.lead)
         return loss.mean()
 
     def _check(self, loss: float) -> None:

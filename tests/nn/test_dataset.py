@@ -137,7 +137,8 @@ def test_planes_and_policy_are_turned_together() -> None:
     policy = np.concatenate([planes[:, 3].reshape(64, 25), np.zeros((64, 1))], axis=1).astype(np.uint8)
     policy[:4] = np.eye(26, dtype=np.uint8)[25]
     ownership = planes[:, 1].reshape(64, 25) - planes[:, 2].reshape(64, 25)
-    samples = Samples(planes, policy, arrays["value"].astype(np.int8), arrays["win_rate"], ownership)
+    samples = Samples(planes, policy, arrays["value"].astype(np.int8), arrays["win_rate"], ownership,
+                      np.zeros(64, dtype=np.float32), np.zeros(64, dtype=np.int16))
     symmetries = np.arange(64) % 8
     batch = make_batch(samples, symmetries, TABLE, CPU)
     turned = batch.policy[4:, :25].reshape(-1, 5, 5)

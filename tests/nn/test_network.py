@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from board.geometry import make_symmetry_index
-from nn.inference.evaluator import Evaluator, fold_batch_norm
+from nn.inference.evaluator import Evaluator
+from nn.inference.folded_net import fold_batch_norm
 from nn.network.dual_net import DualNet, make_common_blocks
 from nn.network.res_block import ResidualBlock
 

@@ -7,7 +7,8 @@ import torch
 from numba import config
 
 from nn.inference import evaluator as inference
-from nn.inference.evaluator import CHUNKS, Evaluator, FoldedNet
+from nn.inference.evaluator import Evaluator
+from nn.inference.folded_net import CHUNKS, FoldedNet
 from nn.inference.winograd import is_worth_while
 from nn.network.dual_net import DualNet
 

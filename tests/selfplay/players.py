@@ -33,7 +33,7 @@ class PlainBatchEvaluator:
         assert self.answers[buffer] is None and 0 < count <= len(self.planes[buffer])
         self.answers[buffer] = self.evaluator(self.planes[buffer][:count])
 
-    def finish(self, buffer: int) -> tuple[np.ndarray, np.ndarray]:
+    def finish(self, buffer: int) -> tuple[np.ndarray, ...]:
         answer, self.answers[buffer] = self.answers[buffer], None
         assert answer is not None
         return answer

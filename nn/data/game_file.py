@@ -1,0 +1,87 @@
+"""Games as they were played, for networks whose planes are made while they learn: moves instead of planes on disk.
+
+Letters: G games, M moves (one sample each: the position before the move), S board size.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from nn.data.data_file import Blocks, DataError, read_arrays, write_arrays
+from nn.data.labels import Labels
+from nn.data.replay import Replayer, mover_value
+from sgf.collection import Kifu
+
+
+class GameFile(NamedTuple):
+    """The games of a file; arrays over M belong to the mover of each position."""
+
+    board_size: np.ndarray  # int32 []
+    komi: np.ndarray  # float32 [G]
+    start: np.ndarray  # int32 [G + 1]: first sample of each game
+    pos: np.ndarray  # int16 [M]
+    color: np.ndarray  # int8 [M]
+    value: np.ndarray  # int8 [M]: 2 win, 1 draw, 0 loss, -1 unknown
+    win_rate: np.ndarray  # float16 [M]: recorded with the game, NaN where none
+    score: np.ndarray  # float16 [G]: Black's area minus White's, komi not included; NaN unknown
+    owner: np.ndarray  # int8 [G, S*S]: in the end 1 Black's, -1 White's, 0 nobody's or unknown
+    labelled: np.ndarray  # bool [G]: whether there are labels; else theirs are empty
+    labels: Labels
+
+
+def new_game_arrays(games: list[Kifu], labels: list[Labels | None], board_size: int) -> GameFile:
+    """Return games and their labels as arrays; the games are known to be legal."""
+    replayer = Replayer(board_size)
+    points = board_size * board_size
+    owners = [game_owner(replayer, game) for game in games]
+    filled = [one or empty_labels(len(game.pos), points) for one, game in zip(labels, games, strict=True)]
+    return GameFile(
+        np.array(board_size, dtype=np.int32), np.array([game.komi for game in games], dtype=np.float32),
+        np.cumsum([0] + [len(game.pos) for game in games], dtype=np.int32),
+        np.concatenate([game.pos for game in games]), np.concatenate([game.color for game in games]),
+        np.concatenate([mover_value(game) for game in games]).astype(np.int8),
+        np.concatenate([game.win_rate for game in games]).astype(np.float16),
+        np.array([game.score for game in games], dtype=np.float16), np.stack(owners),
+        np.array([one is not None for one in labels], dtype=np.bool_),
+        Labels(*(np.concatenate([getattr(one, name) for one in filled]) for name in Labels._fields)),
+    )
+
+
+def game_owner(replayer: Replayer, game: Kifu) -> np.ndarray:
+    """Return who owns each point in the end, int8 [S*S]: 1 Black, -1 White, 0 nobody or unknown."""
+    return replayer.ownership(game)[0] * (1 if game.color[0] == 1 else -1)
+
+
+def empty_labels(moves: int, points: int) -> Labels:
+    """Return the labels of a game that has none."""
+    return Labels(np.zeros(moves, dtype=np.uint8), np.zeros(0, dtype=np.uint16), np.zeros(0, dtype=np.uint16),
+                  np.full(moves, np.nan, dtype=np.float16), np.full(moves, np.nan, dtype=np.float16),
+                  np.zeros((moves, points), dtype=np.uint8))
+
+
+def write_game_file(path: Path, games: GameFile) -> None:
+    """Write an npz file, complete or not at all; raises OSError."""
+    arrays = dict(games._asdict())
+    arrays |= {f"label_{name}": array for name, array in arrays.pop("labels")._asdict().items()}
+    write_arrays(path, {name: Blocks(array.shape, array.dtype.type, [array]) for name, array in arrays.items()})
+
+
+def read_game_file(path: Path, board_size: int) -> GameFile:
+    """Read a file of games; raises DataError when it cannot be used."""
+    names = [name for name in GameFile._fields if name != "labels"]
+    label_names = [f"label_{name}" for name in Labels._fields]
+    arrays = read_arrays(path, (*names, *label_names))
+    missing = [name for name in (*names, *label_names) if name not in arrays]
+    if missing:
+        raise DataError(f"{path} has no array {missing[0]!r}: delete it, or make it anew with --kifu-dir FOLDER")
+    if int(arrays["board_size"]) != board_size:
+        raise DataError(f"{path} is for board size {arrays['board_size']}, not {board_size}: give the right --size")
+    games = GameFile(*(arrays[name] for name in names), Labels(*(arrays[name] for name in label_names)))
+    samples = len(games.pos)
+    if games.start[-1] != samples or any(len(array) != samples for array in (games.color, games.value)):
+        raise DataError(f"{path} does not fit together: delete it, or make it anew with --kifu-dir FOLDER")
+    return games
+
+

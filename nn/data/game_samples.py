@@ -1,0 +1,202 @@
+"""Training samples that are encoded while the network learns: any plane set from the same files of games.
+
+A few threads replay the games up to the positions of the coming batches and encode them, in compiled code that holds no
+lock, so that the network never waits.
+
+Letters: N samples, G games, M moves of a file, S board size, A = S*S + 1 policy entries.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from board.geometry import get_geometry
+from board.rules import play_recorded
+from board.state import TO_MOVE, clear_state, copy_words, new_history, new_state, start_history
+from common.cores import count_usable_cores
+from common.kernel import kernel
+from nn.data.dataset import SYMMETRIES, Samples, split_samples
+from nn.data.game_file import GameFile, read_game_file
+from nn.data.labels import OWNERSHIP_STEPS, unpack_policies
+from nn.feature import Encoder, PlaneSet, take_position
+
+# Batches that are encoded ahead of the network.
+AHEAD = 4
+BOTH = 0.5  # weight of the recorded win rate where the teacher's is known, too
+
+
+@kernel
+def replay_samples(pos, color, first, rows, board_size, state, history, past, positions):
+    """Replay games up to some of their positions, and keep these as positions 0, 1, ... Modifies all from state on.
+
+    `pos` and `color` [M] are the moves of all games; sample rows[n] stands in the game that begins at first[n].
+    """
+    for n in range(len(rows)):
+        clear_state(state, board_size)
+        start_history(history, state)
+        for i in range(len(past)):
+            copy_words(past[i], state.buffer)
+        for move in range(first[n], rows[n]):
+            if len(past) > 0:
+                copy_words(past[1], past[0])
+                copy_words(past[0], state.buffer)
+            play_recorded(state, history, pos[move], color[move])
+        state.info[TO_MOVE] = color[rows[n]]
+        take_position(positions, n, state, history, past)
+
+
+class SampleEncoder:
+    """The work space of one thread."""
+
+    def __init__(self, plane_set: PlaneSet, board_size: int, count: int, longest: int) -> None:
+        """Make room for batches of `count` samples from games of up to `longest` moves."""
+        self._plane_set, self._board_size = plane_set, board_size
+        self._state, self._history = new_state(board_size), new_history(longest + 2)
+        self._positions = plane_set.new_positions(board_size, count)
+        self._past = np.zeros((2 * plane_set.looks_back, len(self._state.buffer)), dtype=np.uint64)
+        self._encoder = Encoder(plane_set, board_size, plane_set.new_planes(board_size, count))
+
+    def encode(self, games: GameFile, rows: np.ndarray, number: np.ndarray) -> np.ndarray:
+        """Return the planes of the samples `rows`, which stand in the games `number`, float32 [N, P, S, S]."""
+        planes = self._plane_set.new_planes(self._board_size, len(rows))
+        komi = games.komi[number]
+        for one in np.unique(komi):  # an encoder takes one komi a call
+            own = np.flatnonzero(komi == one)
+            replay_samples(games.pos, games.color, games.start[number[own]], rows[own], self._board_size, self._state,
+                           self._history, self._past, self._positions)
+            planes[own] = self._encoder(self._positions, len(own), float(one))
+        return planes
+
+
+class GameSamples:
+    """Samples of files of games: what a training loop asks of its data (nn/data/dataset.py: TrainingData)."""
+
+    def __init__(self, paths: list[Path], plane_set: PlaneSet, board_size: int, batch_size: int, seed: int,
+                 test_share: float, teacher_weight: float) -> None:
+        """Read the files; the last `test_share` of all games is for testing. Raises DataError."""
+        self.generation = 0
+        self._paths, self._board_size, self._batch_size, self._seed = paths, board_size, batch_size, seed
+        self._teacher_weight = teacher_weight
+        self._games = [read_game_file(path, board_size) for path in paths]
+        self._label_start = [games.labels.policy_start for games in self._games]
+        self._offset = np.cumsum([0] + [len(games.pos) for games in self._games])
+        total = sum(len(games.komi) for games in self._games)
+        self._train = self._samples_before(split_samples(total, test_share))
+        longest = max(int(np.diff(games.start).max()) for games in self._games)
+        self._threads = max(1, count_usable_cores() // 2)
+        self._encoders: deque[SampleEncoder] = deque(
+            SampleEncoder(plane_set, board_size, batch_size, longest) for _ in range(self._threads))
+        self._index = get_geometry(board_size).policy_index
+
+    def _samples_before(self, game: int) -> int:
+        """Return the number of samples in the first `game` games of all files."""
+        done = 0
+        for games in self._games:
+            if game <= len(games.komi):
+                return done + int(games.start[game])
+            done, game = done + len(games.pos), game - len(games.komi)
+        return done
+
+    @property
+    def train_count(self) -> int:
+        """Number of training samples."""
+        return self._train
+
+    @property
+    def test_count(self) -> int:
+        """Number of test samples."""
+        return int(self._offset[-1]) - self._train
+
+    @property
+    def batches_per_epoch(self) -> int:
+        """Number of training batches of one epoch; an incomplete last one is left out unless it is alone."""
+        return self._train // self._batch_size or 1
+
+    def identity(self) -> list[Any]:
+        """Return what tells these data from others."""
+        return [[path.name, len(games.pos)] for path, games in zip(self._paths, self._games, strict=True)]
+
+    def columns(self) -> dict[str, str]:
+        """Return nothing: all there is to say is in the losses."""
+        return {}
+
+    def training_batches(self, epoch: int, skip: int = 0) -> Iterator[tuple[Samples, np.ndarray]]:
+        """Yield batches and the symmetry [N] of each sample, from batch number `skip` of the epoch on.
+
+        Everything follows from the seed and the epoch alone: a resumed run sees what it would have seen.
+        """
+        rng = np.random.default_rng([self._seed, epoch])
+        order = rng.permutation(self._train)
+        symmetries = rng.integers(0, SYMMETRIES, self._train)
+        size = self._batch_size
+        starts = range(skip * size, self.batches_per_epoch * size, size)
+        yield from self._encode_ahead((order[start:start + size], symmetries[start:start + size]) for start in starts)
+
+    def test_batches(self) -> Iterator[tuple[Samples, np.ndarray]]:
+        """Yield all test samples in order, as they are (symmetry 0)."""
+        end = int(self._offset[-1])
+        rows = (np.arange(start, min(start + self._batch_size, end))
+                for start in range(self._train, end, self._batch_size))
+        yield from self._encode_ahead((part, np.zeros(len(part), dtype=np.int64)) for part in rows)
+
+    def _encode_ahead(
+        self, parts: Iterator[tuple[np.ndarray, np.ndarray]]
+    ) -> Iterator[tuple[Samples, np.ndarray]]:
+        """Yield the samples of the parts in order, made by threads before they are asked for."""
+        waiting: deque[tuple[Future[Samples], np.ndarray]] = deque()
+        with ThreadPoolExecutor(self._threads, thread_name_prefix="samples") as pool:
+            try:
+                for rows, symmetries in parts:
+                    waiting.append((pool.submit(self._make, rows), symmetries))
+                    if len(waiting) > AHEAD + self._threads:
+                        future, own = waiting.popleft()
+                        yield future.result(), own
+                while waiting:
+                    future, own = waiting.popleft()
+                    yield future.result(), own
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    def _make(self, samples: np.ndarray) -> Samples:
+        """Return the samples with these numbers, in their order."""
+        encoder = self._encoders.popleft()
+        try:
+            file = np.searchsorted(self._offset, samples, side="right") - 1
+            result: Samples | None = None
+            for one in np.unique(file):
+                own = np.flatnonzero(file == one)
+                part = self._make_from(encoder, int(one), samples[own] - self._offset[one])
+                if len(own) == len(samples):
+                    return part
+                result = result or Samples(*(np.empty((len(samples), *array.shape[1:]), array.dtype) for array in part))
+                for target, array in zip(result, part, strict=True):
+                    target[own] = array
+            assert result is not None, "no samples asked for"
+            return result
+        finally:
+            self._encoders.append(encoder)
+
+    def _make_from(self, encoder: SampleEncoder, file: int, rows: np.ndarray) -> Samples:
+        """Return samples of one file."""
+        games, actions = self._games[file], self._board_size**2 + 1
+        number = np.searchsorted(games.start, rows, side="right") - 1
+        side = np.where(games.color[rows] == 1, 1.0, -1.0).astype(np.float32)
+        known = games.labelled[number]
+        move = self._index[games.pos[rows]]
+        policy = unpack_policies(games.labels, self._label_start[file], rows, actions) * self._teacher_weight
+        share = np.where(policy.sum(axis=1) > 0.0, 1.0 - self._teacher_weight, 1.0)
+        policy[np.arange(len(rows)), move] += share
+        played, label = games.win_rate[rows].astype(np.float32), games.labels.win_rate[rows].astype(np.float32)
+        win_rate = np.where(np.isnan(label), played,
+                            np.where(np.isnan(played), label, BOTH * played + (1.0 - BOTH) * label))
+        lead = np.where(known, games.labels.lead[rows].astype(np.float32),
+                        side * (games.score[number].astype(np.float32) - games.komi[number]))
+        owner = side[:, None] * games.owner[number]
+        label_owner = games.labels.ownership[rows] * (2.0 / OWNERSHIP_STEPS) - 1.0
+        ownership = np.where(known[:, None], label_owner, owner).astype(np.float32)
+        return Samples(encoder.encode(games, rows, number), policy, games.value[rows], win_rate, ownership,
+                       lead.astype(np.float32), move.astype(np.int16))

@@ -1,0 +1,70 @@
+"""Which kinds of networks there are, and how one is made from its model file or from options.
+
+A model file is a plain state_dict of the lecture's DualNet, or a dict that names its kind: {"kind", "config", "about",
+"weights"}. A new kind is a file beside this one and a line in KINDS.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, fields, replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from nn.network.pooled_net import ACTIVATIONS, BLOCKS, NORMS, PooledConfig, PooledNet
+from nn.plane_sets import PLANE_SETS
+
+MOST_FILTERS = 4096
+MOST_BLOCKS = 256
+
+LECTURE = "lecture"  # the head of DualNet: one weight a point
+POOLED = "pooled"
+
+
+def make_pooled_net(options: dict[str, Any]) -> PooledNet:
+    """Return a pooled network with random weights; raises ValueError for options that do not exist."""
+    names = {field.name for field in fields(PooledConfig)}
+    config = PooledConfig(**{name: value for name, value in options.items() if name in names})
+    for name, value, known in (("features", config.features, PLANE_SETS), ("block", config.block, BLOCKS),
+                               ("activation", config.activation, ACTIVATIONS), ("norm", config.norm, NORMS)):
+        if value not in known:
+            raise ValueError(f"it has an unknown {name} {str(value)[:40]!r} (known: {', '.join(known)})")
+    for name, number, most in (("filters", config.filters, MOST_FILTERS), ("blocks", config.blocks, MOST_BLOCKS)):
+        if not isinstance(number, int) or not 1 <= number <= most:
+            raise ValueError(f"it has {str(number)[:40]} {name}, not 1 to {most}")
+    return PooledNet(replace(config, planes=PLANE_SETS[config.features].planes))
+
+
+# By the name of a kind: what makes one with random weights from its config, a dict; raises ValueError.
+KINDS: dict[str, Callable[[dict[str, Any]], nn.Module]] = {PooledNet.kind: make_pooled_net}
+
+
+def to_content(network: nn.Module, about: dict[str, str]) -> dict[str, Any]:
+    """Return what is written to a model file; `about` tells where the network comes from (DualNet's file does not)."""
+    # A fresh contiguous copy of each tensor: no device, memory format or shared storage leaks into the file.
+    weights = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in network.state_dict().items()}
+    kind = getattr(network, "kind", None)
+    if kind is None:
+        return weights
+    return {"kind": kind, "config": asdict(network.config), "about": about, "weights": weights}  # type: ignore[arg-type]
+
+
+def split_content(content: Any) -> tuple[str | None, dict[str, Any], dict[str, torch.Tensor]]:
+    """Return kind (None for a plain state_dict), config and weights; raises ValueError for anything else."""
+    kind, config, weights = None, {}, content
+    if isinstance(content, dict) and "kind" in content:
+        kind, config, weights = content["kind"], content.get("config"), content.get("weights")
+        if kind not in KINDS:
+            raise ValueError(f"it is of an unknown kind {str(kind)[:40]!r} (known: {', '.join(KINDS)})")
+        if not isinstance(config, dict):
+            raise ValueError("it does not say the shape of its network")
+    if not isinstance(weights, dict) or not weights or not all(
+        isinstance(name, str) and isinstance(tensor, torch.Tensor) for name, tensor in weights.items()
+    ):
+        raise ValueError("it holds no state_dict (names with tensors)")
+    for name, tensor in weights.items():
+        if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_complex() or tensor.is_meta:
+            raise ValueError(f"{name} is no plain tensor of real numbers")
+        if not torch.isfinite(tensor).all():
+            raise ValueError(f"{name} holds infinite or undefined numbers")
+    return kind, config, weights

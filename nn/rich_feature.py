@@ -1,0 +1,107 @@
+"""The rich plane set: what the lecture's six planes leave the network to find out for itself.
+
+0 the board, 1 and 2 own and opponent's stones, 3 to 5 strings of one, two and three liberties, 6 points that ko or
+superko forbids, 7 to 9 moves after which the string has one liberty (self-atari), two, three or more, 10 moves that
+capture, 11 to 15 the last five moves, 16 strings caught in a ladder, 17 moves that catch one, 18 and 19 own and
+opponent's area; then constant planes: 20 whether the last move was a pass, 21 the mover's komi / 20, 22 whether a pass
+now ends the game and wins, 23 the parity wave of the komi. They are those of KataGo (nn/katago_feature.py, which has
+the rules for passes, too) but for 7 to 10.
+"""
+
+from typing import NamedTuple
+
+from board.constant import PASS
+from board.ladder import find_ladders
+from board.rules import is_legal, place_stone
+from board.state import EMPTIES, PASSES, SIZE, TO_MOVE, WHITE, WIDTH, State, copy_state, copy_words, new_state
+from common.kernel import kernel
+from nn.feature import PlaneSet
+from nn.katago_feature import (
+    KOMI_UNIT,
+    FeatureWork,
+    count_shown_moves,
+    fill_plane,
+    mark_area,
+    mark_catching,
+    mark_caught,
+    mark_equal,
+    mark_liberties,
+    mark_recent,
+    mark_stones,
+    new_feature_work,
+    parity_wave,
+)
+
+STONES, LIBERTIES, REPEATS, AFTER, CAPTURES, RECENT, CAUGHT, CATCHING, AREA = 1, 3, 6, 7, 10, 11, 16, 17, 18
+PASSED, KOMI, GAME_END, PARITY = 20, 21, 22, 23
+RICH_PLANES = 24
+MOST_LIBERTIES = 3
+
+
+class RichWork(NamedTuple):
+    """Work space of one thread."""
+
+    now: State
+    after: State
+    feature: FeatureWork
+
+
+def new_rich_work(board_size: int) -> RichWork:
+    """Return work space for one board size."""
+    return RichWork(new_state(board_size), new_state(board_size), new_feature_work(board_size))
+
+
+@kernel
+def mark_after_moves(state, color, repeats, after, out, first_plane):
+    """Write to three planes the moves whose string has one, two, three or more liberties, to a fourth the captures.
+
+    Moves that `repeats` [C] forbids are left out. Modifies out and `after`, a State.
+    """
+    width = state.info[WIDTH]
+    for plane in range(MOST_LIBERTIES + 1):
+        fill_plane(out, first_plane + plane, 0)
+    for i in range(state.info[EMPTIES]):
+        pos = state.empties[i]
+        if repeats[pos] != 0 or not is_legal(state, pos, color):
+            continue
+        y, x = pos // width - 1, pos % width - 1
+        copy_state(after, state)
+        if place_stone(after, pos, color) > 0:
+            out[first_plane + MOST_LIBERTIES, y, x] = 1
+        liberties = min(after.liberties[after.string_id[pos]], MOST_LIBERTIES)
+        out[first_plane + liberties - 1, y, x] = 1
+
+
+@kernel
+def encode_rich_position(now, color, recent, repeats, komi, work, out):
+    """Write the planes of `now` with `color` to move to `out` [24, S, S]; `komi` is White's. Modifies work and out."""
+    points = now.info[SIZE] * now.info[SIZE]
+    fill_plane(out, 0, 1)
+    mark_stones(now, color, out, STONES)
+    mark_liberties(now, out, LIBERTIES)
+    mark_equal(now, repeats, 1, out, REPEATS)
+    mark_after_moves(now, color, repeats, work.after, out, AFTER)
+    own_komi = komi if color == WHITE else -komi
+    score = mark_area(now, color, work.feature, out, AREA) + own_komi
+    shown = count_shown_moves(now, recent, score)
+    mark_recent(now, recent, shown, out, RECENT)
+    find_ladders(now, work.feature.ladder)
+    mark_caught(now, work.feature.ladder, out, CAUGHT)
+    mark_catching(now, color, work.feature.ladder, out, CATCHING)
+    own_komi = min(max(own_komi, -points - KOMI_UNIT), points + KOMI_UNIT)
+    fill_plane(out, PASSED, 1 if shown > 0 and recent[0] == PASS else 0)
+    fill_plane(out, KOMI, own_komi / KOMI_UNIT)
+    fill_plane(out, GAME_END, 1 if now.info[PASSES] > 0 and score > 0 else 0)
+    fill_plane(out, PARITY, parity_wave(points, own_komi))
+
+
+@kernel
+def encode_rich(positions, count, komi, work, out):
+    """Write the planes of the first `count` positions to out [N, 24, S, S]. Modifies work and out."""
+    for n in range(count):
+        copy_words(work.now.buffer, positions.now[n])
+        encode_rich_position(work.now, work.now.info[TO_MOVE], positions.recent[n], positions.repeats[n], komi, work,
+                             out[n])
+
+
+RICH = PlaneSet("rich", RICH_PLANES, looks_back=False, knows_ko=True, encode=encode_rich, new_work=new_rich_work)
