@@ -101,48 +101,49 @@ def generate_supervised_learning_data(
     is usable and OSError where the folders cannot be used.
     """
     folder = Path(program_dir) / "data" if data_dir is None else Path(data_dir)
-    paths = list_sgf_files(kifu_dir)
     report = _Report()
+    result = _make_files(kifu_dir, folder, "sl_data", board_size, workers, report, write_data_file)
+    print_err(report.summary())
+    return result
+
+
+def _make_files(
+    kifu_dir: str | Path, folder: Path, name: str, board_size: int, workers: int | None, report: _Report,
+    write: Callable[[Path, list[Kifu], int], None],
+) -> list[str]:
+    """Have the games of `kifu_dir` written to <folder>/<name>_{k}.npz, all of them or none; return the paths."""
+    paths = list_sgf_files(kifu_dir)
     report.say(left_out := describe_left_out(kifu_dir, paths))
-    with hold_data_folder(folder), TemporaryDirectory(prefix=f"{UNFINISHED}sl_data_", dir=folder) as temporary:
+    with hold_data_folder(folder), TemporaryDirectory(prefix=f"{UNFINISHED}{name}_", dir=folder) as temporary:
         files: list[Path] = []
         games = _read_games(paths, board_size, workers or os.cpu_count() or 1, report)
         for batch in _group_by_samples(games, learning_param.DATA_SET_SIZE):
-            files.append(Path(temporary) / f"sl_data_{len(files)}.npz")
-            write_data_file(files[-1], batch, board_size)
+            files.append(Path(temporary) / f"{name}_{len(files)}.npz")
+            write(files[-1], batch, board_size)
         if not files:
             hint = "; sub-folders are not read: name one with --kifu-dir" if left_out else ""
             raise NoTrainingDataError(
                 f"{kifu_dir}: no usable {board_size}x{board_size} game in {len(paths)} SGF files{hint}")
-        result = _replace_data(files, folder, "sl_data_*.npz")
-    print_err(report.summary())
-    return result
+        return _replace_data(files, folder, f"{name}_*.npz")
 
 
 def generate_game_data(
     kifu_dir: str | Path, label_paths: Sequence[str | Path], board_size: int, workers: int | None, folder: Path,
 ) -> list[str]:
-    """Turn the SGF files of `kifu_dir` and the labels of their positions into games_{k}.npz; return the paths.
+    """Turn the games of `kifu_dir` and the labels of their positions into <folder>/games_{k}.npz; return the paths.
 
-    Games that no file of labels knows teach by their results alone. Everything else as above; games with set-up stones
-    are left out. Raises DataError for labels that cannot be used, too.
+    Games that no file of labels knows teach by their results alone. Everything else as above. Raises DataError for
+    labels that cannot be used, too.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    paths, report = list_sgf_files(kifu_dir), _Report()
-    label_files = [read_labels(path, board_size) for path in label_paths]
-    labelled = 0
-    with TemporaryDirectory(prefix=".new_games_", dir=folder) as temporary:
-        files: list[Path] = []
-        games = (game for game in _read_games(paths, board_size, workers or os.cpu_count() or 1, report)
-                 if len(game.setup_pos) == 0)
-        for batch in _group_by_samples(games, learning_param.DATA_SET_SIZE):
-            found = [_find_labels(label_files, game) for game in batch]
-            labelled += sum(one is not None for one in found)
-            files.append(Path(temporary) / f"games_{len(files)}.npz")
-            write_game_file(files[-1], new_game_arrays(batch, found, board_size))
-        if not files:
-            raise NoTrainingDataError(f"{kifu_dir}: no usable {board_size}x{board_size} game in {len(paths)} SGF files")
-        result = _replace_data(files, folder, "games_*.npz")
+    label_files, report, labelled = [read_labels(path, board_size) for path in label_paths], _Report(), 0
+
+    def write(path: Path, games: list[Kifu], board_size: int) -> None:
+        nonlocal labelled
+        found = [_find_labels(label_files, game) for game in games]
+        labelled += sum(labels is not None for labels in found)
+        write_game_file(path, new_game_arrays(games, found, board_size))
+
+    result = _make_files(kifu_dir, folder, "games", board_size, workers, report, write)
     print_err(f"{report.summary()}; {labelled} of the games have labels")
     return result
 

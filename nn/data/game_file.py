@@ -20,6 +20,9 @@ class GameFile(NamedTuple):
 
     board_size: np.ndarray  # int32 []
     komi: np.ndarray  # float32 [G]
+    setup_start: np.ndarray  # int32 [G + 1]: first of the stones that each game begins with
+    setup_pos: np.ndarray  # int16 [sum]
+    setup_color: np.ndarray  # int8 [sum]
     start: np.ndarray  # int32 [G + 1]: first sample of each game
     pos: np.ndarray  # int16 [M]
     color: np.ndarray  # int8 [M]
@@ -39,6 +42,8 @@ def new_game_arrays(games: list[Kifu], labels: list[Labels | None], board_size: 
     filled = [one or empty_labels(len(game.pos), points) for one, game in zip(labels, games, strict=True)]
     return GameFile(
         np.array(board_size, dtype=np.int32), np.array([game.komi for game in games], dtype=np.float32),
+        np.cumsum([0] + [len(game.setup_pos) for game in games], dtype=np.int32),
+        np.concatenate([game.setup_pos for game in games]), np.concatenate([game.setup_color for game in games]),
         np.cumsum([0] + [len(game.pos) for game in games], dtype=np.int32),
         np.concatenate([game.pos for game in games]), np.concatenate([game.color for game in games]),
         np.concatenate([mover_value(game) for game in games]).astype(np.int8),

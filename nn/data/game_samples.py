@@ -10,13 +10,14 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from board.geometry import get_geometry
 from board.rules import play_recorded
 from board.state import TO_MOVE, clear_state, copy_words, new_history, new_state, start_history
+from board.string import set_up_stones
 from common.cores import count_usable_cores
 from common.kernel import kernel
 from nn.data.dataset import SYMMETRIES, Samples, split_samples
@@ -30,23 +31,37 @@ BOTH = 0.5  # weight of the recorded win rate where the teacher's is known, too
 
 
 @kernel
-def replay_samples(pos, color, first, rows, board_size, state, history, past, positions):
+def replay_samples(games, number, rows, board_size, state, history, past, positions):
     """Replay games up to some of their positions, and keep these as positions 0, 1, ... Modifies all from state on.
 
-    `pos` and `color` [M] are the moves of all games; sample rows[n] stands in the game that begins at first[n].
+    Sample rows[n] stands in game number[n] of `games`, a Moves.
     """
+    pos, color = games.pos, games.color
     for n in range(len(rows)):
         clear_state(state, board_size)
+        stones = slice(games.setup_start[number[n]], games.setup_start[number[n] + 1])
+        set_up_stones(state, games.setup_pos[stones], games.setup_color[stones])
         start_history(history, state)
         for i in range(len(past)):
             copy_words(past[i], state.buffer)
-        for move in range(first[n], rows[n]):
+        for move in range(games.start[number[n]], rows[n]):
             if len(past) > 0:
                 copy_words(past[1], past[0])
                 copy_words(past[0], state.buffer)
             play_recorded(state, history, pos[move], color[move])
         state.info[TO_MOVE] = color[rows[n]]
         take_position(positions, n, state, history, past)
+
+
+class Moves(NamedTuple):
+    """The part of a GameFile that is replayed; its fields are explained there."""
+
+    start: np.ndarray
+    pos: np.ndarray
+    color: np.ndarray
+    setup_start: np.ndarray
+    setup_pos: np.ndarray
+    setup_color: np.ndarray
 
 
 class SampleEncoder:
@@ -63,11 +78,11 @@ class SampleEncoder:
     def encode(self, games: GameFile, rows: np.ndarray, number: np.ndarray) -> np.ndarray:
         """Return the planes of the samples `rows`, which stand in the games `number`, float32 [N, P, S, S]."""
         planes = self._plane_set.new_planes(self._board_size, len(rows))
-        komi = games.komi[number]
+        komi, moves = games.komi[number], Moves(*(getattr(games, name) for name in Moves._fields))
         for one in np.unique(komi):  # an encoder takes one komi a call
             own = np.flatnonzero(komi == one)
-            replay_samples(games.pos, games.color, games.start[number[own]], rows[own], self._board_size, self._state,
-                           self._history, self._past, self._positions)
+            replay_samples(moves, number[own], rows[own], self._board_size, self._state, self._history, self._past,
+                           self._positions)
             planes[own] = self._encoder(self._positions, len(own), float(one))
         return planes
 

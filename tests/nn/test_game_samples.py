@@ -1,0 +1,216 @@
+"""Games and labels to learn from: the planes of every position, the targets beside them, and files that are odd."""
+from __future__ import annotations
+
+import lzma
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+
+from board.geometry import get_geometry
+from board.go_board import GoBoard
+from board.stone import Stone
+from nn.data.data_file import DataError
+from nn.data.data_generator import generate_game_data
+from nn.data.game_samples import GameSamples
+from nn.data.labels import pack_policies, read_labels
+from nn.feature import encode_board
+from nn.network.weights import load_network
+from nn.plane_sets import KATAGO, RICH
+from nn.training.learn import SUPERVISED, TrainConfig, train
+from nn.training.trainer import Trainer
+from sgf.reader import SGFReader
+from tests.nn.test_learn import same
+from train import main
+
+SIZE = 5
+GAMES = {
+    "a.sgf": "(;SZ[5]KM[2.5]RE[B+7.5];B[cc];W[cd]C[0.40 0.60 0.00 -1.5 v=16];B[dd];W[bc];B[];W[bb];B[dc];W[ce])",
+    "b.sgf": "(;SZ[5]KM[0.5]HA[2]AB[bb][dd]RE[W+R];W[cc];B[dc];W[cd])",
+    "c.sgf": "(;SZ[5]KM[2.5]RE[0];B[bb];W[cb];B[ba];W[ca];B[cc])",
+}
+MOVES = {"a.sgf": 8, "b.sgf": 3, "c.sgf": 5}
+
+
+def make_labels(names: list[str], seed: int = 0) -> dict[str, np.ndarray]:
+    """Return the arrays of a file of labels for some of the games."""
+    rng = np.random.default_rng(seed)
+    moves = sum(MOVES[name] for name in names)
+    policy = rng.random((moves, SIZE * SIZE + 1)) ** 8
+    policy /= policy.sum(axis=1, keepdims=True)
+    count, index, value = pack_policies(policy)
+    return {
+        "names": np.array(names), "offset": np.cumsum([0] + [MOVES[name] for name in names]).astype(np.int32),
+        "policy_count": count, "policy_index": index, "policy_value": value, "policy": policy,
+        "win_rate": rng.random(moves).astype(np.float16), "lead": rng.normal(0, 9, moves).astype(np.float16),
+        "ownership": rng.integers(0, 16, (moves, SIZE * SIZE)).astype(np.uint8),
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three games, two of them labelled, as data."""
+    (tmp_path / "games").mkdir()
+    for name, text in GAMES.items():
+        (tmp_path / "games" / name).write_text(text)
+    labels = make_labels(["a.sgf", "c.sgf"])
+    del labels["policy"]
+    np.savez(tmp_path / "labels.npz", **labels)
+    generate_game_data(tmp_path / "games", [tmp_path / "labels.npz"], SIZE, 1, tmp_path)
+    return tmp_path
+
+
+def open_games(folder: Path, batch_size: int = 4, test_share: float = 0.0, teacher_weight: float = 1.0) -> GameSamples:
+    return GameSamples([folder / "games_0.npz"], KATAGO, SIZE, batch_size, 3, test_share, teacher_weight)
+
+
+def replay(folder: Path, name: str) -> list[tuple[np.ndarray, int]]:
+    """Return the planes before each move of a game, and the policy's entry of the move, by way of GoBoard."""
+    reader = SGFReader(str(folder / "games" / name), SIZE)
+    board = GoBoard(SIZE, komi=reader.komi)
+    board.set_up(reader.black_stones, reader.white_stones)
+    result = []
+    for pos, color in zip(reader.moves, reader.colors, strict=True):
+        planes = encode_board(board, Stone(color), KATAGO)
+        result.append((planes, int(get_geometry(SIZE).policy_index[pos])))
+        board.put_stone(pos, Stone(color))
+    return result
+
+
+def test_every_position_is_encoded_as_the_board_has_it(folder: Path) -> None:
+    data = open_games(folder, batch_size=5, test_share=0.0)
+    expected = [one for name in GAMES for one in replay(folder, name)]
+    assert data.train_count == len(expected) == 16 and data.test_count == 0
+    wanted, seen = (Counter[tuple[bytes, int]]() for _ in range(2))
+    wanted.update((planes.tobytes(), move) for planes, move in expected)
+    for samples, symmetries in data.training_batches(0):
+        seen.update((planes.tobytes(), int(move)) for planes, move in zip(samples.planes, samples.move, strict=True))
+        assert ((symmetries >= 0) & (symmetries < 8)).all()
+    assert seen <= wanted and seen.total() == 15  # an incomplete last batch is left out
+
+
+def test_labels_and_results_become_targets(folder: Path) -> None:
+    labels = make_labels(["a.sgf", "c.sgf"])
+    data = open_games(folder, batch_size=16)
+    samples = data._make(np.arange(16))
+    first = samples.take(slice(0, 8))
+    kept = np.where(labels["policy"] >= 0.0004, labels["policy"], 0.0)
+    kept /= kept.sum(axis=1, keepdims=True)
+    assert np.allclose(first.policy, kept[:8], atol=1e-4)
+    assert np.allclose(first.lead, labels["lead"][:8]) and list(first.value) == [2, 0] * 4
+    assert np.allclose(first.ownership, labels["ownership"][:8] / 7.5 - 1.0)
+    assert first.win_rate[0] == pytest.approx(labels["win_rate"][0])
+    assert first.win_rate[1] == pytest.approx((labels["win_rate"][1] + 0.4) / 2, abs=1e-3)
+    unlabelled = samples.take(slice(8, 11))  # W+R: no owners, no lead, the moves played
+    assert np.isnan(unlabelled.lead).all() and not unlabelled.ownership.any() and np.isnan(unlabelled.win_rate).all()
+    assert np.array_equal(unlabelled.policy, np.eye(SIZE * SIZE + 1)[unlabelled.move])
+
+
+def test_moves_played_share_the_target_with_the_teacher(folder: Path) -> None:
+    alone, mixed = (open_games(folder, 16, 0.0, weight)._make(np.arange(8)) for weight in (1.0, 0.75))
+    played = np.eye(SIZE * SIZE + 1)[mixed.move]
+    assert np.allclose(mixed.policy, 0.75 * alone.policy + 0.25 * played, atol=1e-6)
+
+
+def test_an_epoch_resumes_in_the_middle_and_tests_are_the_last_games(folder: Path) -> None:
+    data = open_games(folder, batch_size=2, test_share=0.4)
+    whole, rest = (list(data.training_batches(1, skip)) for skip in (0, 2))
+    assert data.train_count == 11 and data.test_count == 5
+    for (one, turned), (other, again) in zip(whole[2:], rest, strict=True):
+        assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(one, other, strict=True))
+        assert np.array_equal(turned, again)
+    tested = np.concatenate([samples.move for samples, _ in data.test_batches()])
+    assert list(tested) == [move for _, move in replay(folder, "c.sgf")]
+
+
+def test_labels_come_packed_or_not(folder: Path, tmp_path: Path) -> None:
+    arrays = make_labels(["a.sgf", "c.sgf"])
+    dense = {name: array for name, array in arrays.items() if not name.startswith("policy_")}
+    np.savez(tmp_path / "dense.npz", **dense)
+    with lzma.open(tmp_path / "packed.npz.xz", "wb") as file:
+        file.write((folder / "labels.npz").read_bytes())
+    for path in (tmp_path / "dense.npz", tmp_path / "packed.npz.xz"):
+        own, expected = (read_labels(one, SIZE).of_game("games/c.sgf", 5) for one in (path, folder / "labels.npz"))
+        assert own is not None and expected is not None
+        assert all(np.array_equal(a, b) for a, b in zip(own, expected, strict=True))
+    assert read_labels(folder / "labels.npz", SIZE).of_game("c.sgf", 6) is None
+
+
+@pytest.mark.parametrize(("change", "complaint"), [
+    ({"lead": None}, "has no array 'lead'"),
+    ({"ownership": np.zeros((13, 81), dtype=np.uint8)}, "not for board size 5"),
+    ({"offset": np.array([0, 8, 14])}, "does not fit together"),
+    ({"policy_count": np.zeros(13, dtype=np.uint8)}, "does not fit together"),
+    ({"policy_index": "beyond"}, "beyond a board of size 5"),
+])
+def test_labels_that_cannot_be_used_are_refused(tmp_path: Path, change: dict, complaint: str) -> None:
+    arrays = make_labels(["a.sgf", "c.sgf"])
+    del arrays["policy"]
+    for name, value in change.items():
+        arrays[name] = arrays[name] + 26 if isinstance(value, str) else value
+    np.savez(tmp_path / "x.npz", **{name: value for name, value in arrays.items() if value is not None})
+    with pytest.raises(DataError, match=complaint):
+        read_labels(tmp_path / "x.npz", SIZE)
+    (tmp_path / "x.npz").write_bytes(b"nothing")
+    with pytest.raises(DataError, match="cannot read the labels"):
+        read_labels(tmp_path / "x.npz", SIZE)
+
+
+@pytest.fixture
+def config(folder: Path) -> TrainConfig:
+    """A tiny run on the three games."""
+    return TrainConfig(board_size=SIZE, features=RICH.name, head="pooled", block="gpool", filters=8, blocks=2,
+                       batch_size=4, epochs=2, ema=0.9, value_weight=1.0, value_blend=0.5, ownership_weight=1.0,
+                       lead_weight=0.1, test_share=0.3, use_gpu=False, data_dir=folder, output=folder / "x.bin")
+
+
+def test_a_network_learns_all_that_labels_say(config: TrainConfig) -> None:
+    trainer = Trainer(replace(config, filters=32, batch_size=16, test_share=0.0, learning_rate=0.05), SUPERVISED)
+    samples = trainer.data._make(np.arange(8))  # type: ignore[attr-defined]
+    first = last = None
+    for _ in range(200):
+        trainer._step(samples, np.zeros(8, dtype=np.int64))
+        last = trainer.sums.scores()
+        first = first or last
+        trainer.sums.sums.zero_()
+    entropy = -(samples.policy * np.log(samples.policy + 1e-9)).sum(axis=1).mean()
+    assert last.policy_loss < entropy + 0.1 and 2.0 * last.lead_error < first.lead_error
+
+
+def test_a_stopped_run_goes_on_to_the_same_network(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    train(config)
+    whole = torch.load(config.output, weights_only=True)
+    assert load_network(config.output, 7).shape["head"] == "pooled"
+    step = Trainer._step
+
+    def stop(self: Trainer, *arguments):
+        if self.progress.step == 3:
+            raise KeyboardInterrupt
+        return step(self, *arguments)
+
+    again = replace(config, output=config.output.with_name("y.bin"))
+    monkeypatch.setattr(Trainer, "_step", stop)
+    monkeypatch.setattr("nn.training.trainer.CHECKPOINT_SECONDS", -1.0)
+    with pytest.raises(KeyboardInterrupt):
+        train(again)
+    monkeypatch.setattr(Trainer, "_step", step)
+    train(again)
+    assert same(torch.load(again.output, weights_only=True), whole)
+
+
+@pytest.mark.parametrize(("options", "complaint"), [
+    (("--features", "rich"), "--features rich needs --head pooled"),
+    (("--activation", "mish"), "--activation mish needs --head pooled"),
+    (("--labels", "LABELS", "--kifu-dir", "GAMES"), "--labels needs --head pooled"),
+    (("--head", "pooled", "--labels", "LABELS"), "--labels needs the games"),
+    (("--head", "pooled", "--rl", "true"), "does not learn from self-play yet"),
+])
+def test_options_that_do_not_go_together(folder: Path, options: tuple[str, ...], complaint: str,
+                                         capsys: pytest.CaptureFixture[str]) -> None:
+    places = {"LABELS": str(folder / "labels.npz"), "GAMES": str(folder / "games")}
+    result = CliRunner().invoke(main, [places.get(one, one) for one in options])
+    assert result.exit_code == 2 and complaint in result.output + capsys.readouterr().err
