@@ -83,7 +83,8 @@ def read_game_file(path: Path, board_size: int) -> GameFile:
         raise DataError(f"{path} has no array {missing[0]!r}: delete it, or make it anew with --kifu-dir FOLDER")
     if int(arrays["board_size"]) != board_size:
         raise DataError(f"{path} is for board size {arrays['board_size']}, not {board_size}: give the right --size")
-    games = GameFile(*(arrays[name] for name in names), Labels(*(arrays[name] for name in label_names)))
+    labels = Labels(*(arrays[name] for name in label_names))
+    games = GameFile(**{name: arrays[name] for name in names}, labels=labels)
     samples = len(games.pos)
     if games.start[-1] != samples or any(len(array) != samples for array in (games.color, games.value)):
         raise DataError(f"{path} does not fit together: delete it, or make it anew with --kifu-dir FOLDER")

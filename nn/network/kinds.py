@@ -43,15 +43,16 @@ def to_content(network: nn.Module, about: dict[str, str]) -> dict[str, Any]:
     """Return what is written to a model file; `about` tells where the network comes from (DualNet's file does not)."""
     # A fresh contiguous copy of each tensor: no device, memory format or shared storage leaks into the file.
     weights = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in network.state_dict().items()}
-    kind = getattr(network, "kind", None)
-    if kind is None:
-        return weights
-    return {"kind": kind, "config": asdict(network.config), "about": about, "weights": weights}  # type: ignore[arg-type]
+    if isinstance(network, PooledNet):
+        return {"kind": network.kind, "config": asdict(network.config), "about": about, "weights": weights}
+    return weights
 
 
 def split_content(content: Any) -> tuple[str | None, dict[str, Any], dict[str, torch.Tensor]]:
     """Return kind (None for a plain state_dict), config and weights; raises ValueError for anything else."""
-    kind, config, weights = None, {}, content
+    kind: str | None = None
+    config: Any = {}
+    weights = content
     if isinstance(content, dict) and "kind" in content:
         kind, config, weights = content["kind"], content.get("config"), content.get("weights")
         if kind not in KINDS:

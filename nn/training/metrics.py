@@ -37,8 +37,9 @@ class Sums:
     def __init__(self, value_weight: float, device: torch.device, start: torch.Tensor | None = None) -> None:
         """Start from zero, or from the sums of a checkpoint."""
         self.value_weight = value_weight
-        known = start is not None and len(start) == SUMS
-        self.sums = start.to(device) if known else torch.zeros(SUMS, dtype=torch.float64, device=device)
+        if start is None or len(start) != SUMS:
+            start = torch.zeros(SUMS, dtype=torch.float64)
+        self.sums = start.to(device)
 
     def add(
         self, losses: tuple[torch.Tensor, torch.Tensor], logits: tuple[torch.Tensor, torch.Tensor],

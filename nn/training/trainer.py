@@ -58,8 +58,8 @@ class Trainer:
         self.config = replace(config, **network.shape)
         self.network = to_channels_last(network, self.device)
         self.average = WeightAverage(self.network, config.ema) if config.ema > 0.0 else None
-        needs_head = config.is_lecture and config.ownership_weight > 0.0
-        self.triple = TripleNet(self.network).to(self.device) if needs_head else None
+        with_head = isinstance(self.network, DualNet) and config.ownership_weight > 0.0
+        self.triple = TripleNet(self.network).to(self.device) if with_head else None  # type: ignore[arg-type]
         learner = self.triple or self.network
         self.optimizer = make_optimizer(learner, self.config)
         self.precision = choose_precision(self.device)

@@ -5,6 +5,7 @@ import lzma
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ GAMES = {
 MOVES = {"a.sgf": 8, "b.sgf": 3, "c.sgf": 5}
 
 
-def make_labels(names: list[str], seed: int = 0) -> dict[str, np.ndarray]:
+def make_labels(names: list[str], seed: int = 0) -> dict[str, Any]:
     """Return the arrays of a file of labels for some of the games."""
     rng = np.random.default_rng(seed)
     moves = sum(MOVES[name] for name in names)
@@ -129,7 +130,7 @@ def test_an_epoch_resumes_in_the_middle_and_tests_are_the_last_games(folder: Pat
 
 def test_labels_come_packed_or_not(folder: Path, tmp_path: Path) -> None:
     arrays = make_labels(["a.sgf", "c.sgf"])
-    dense = {name: array for name, array in arrays.items() if not name.startswith("policy_")}
+    dense: dict[str, Any] = {name: array for name, array in arrays.items() if not name.startswith("policy_")}
     np.savez(tmp_path / "dense.npz", **dense)
     with lzma.open(tmp_path / "packed.npz.xz", "wb") as file:
         file.write((folder / "labels.npz").read_bytes())
@@ -171,14 +172,13 @@ def config(folder: Path) -> TrainConfig:
 def test_a_network_learns_all_that_labels_say(config: TrainConfig) -> None:
     trainer = Trainer(replace(config, filters=32, batch_size=16, test_share=0.0, learning_rate=0.05), SUPERVISED)
     samples = trainer.data._make(np.arange(8))  # type: ignore[attr-defined]
-    first = last = None
+    scores = []
     for _ in range(200):
         trainer._step(samples, np.zeros(8, dtype=np.int64))
-        last = trainer.sums.scores()
-        first = first or last
+        scores.append(trainer.sums.scores())
         trainer.sums.sums.zero_()
     entropy = -(samples.policy * np.log(samples.policy + 1e-9)).sum(axis=1).mean()
-    assert last.policy_loss < entropy + 0.1 and 2.0 * last.lead_error < first.lead_error
+    assert scores[-1].policy_loss < entropy + 0.1 and 2.0 * scores[-1].lead_error < scores[0].lead_error
 
 
 def test_a_stopped_run_goes_on_to_the_same_network(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,7 +125,7 @@ def test_other_settings_do_not_resume(config: TrainConfig, monkeypatch: pytest.M
     assert train(replace(config, filters=6, restart=True, epochs=1)) == ""
     with pytest.raises(TrainError, match="a finished run.*filters 6 -> 4.*--output.*--restart true"):
         train(replace(config, epochs=1))
-    assert load_network(config.output).conv_layer.out_channels == 6
+    assert load_network(config.output).shape["filters"] == 6
 
 
 def test_a_run_starts_from_the_weights_of_a_model(config: TrainConfig, tmp_path: Path) -> None:

@@ -231,7 +231,7 @@ def test_script_learns_from_an_archive(tmp_path: Path) -> None:
                "--data-dir", str(tmp_path / "data"), "--output", str(tmp_path / "rl-model.bin"), "--workers", "1"]
     result = CliRunner().invoke(main, [*options, "--filters", "4", "--blocks", "1", "--window-size", "3"])
     assert result.exit_code == 0, result.output
-    assert load_network(tmp_path / "rl-model.bin").conv_layer.out_channels == 4
+    assert load_network(tmp_path / "rl-model.bin").shape["filters"] == 4
     state = torch.load(tmp_path / "rl-state.ckpt", weights_only=True)
     assert state["identity"]["value_weight"] == 1.0 and state["identity"]["learning_rate"] == 0.01
     result = CliRunner().invoke(main, [*options, "--filters", "8"])
