@@ -13,7 +13,7 @@ from nn.katago_feature import AREA, CATCHING, CAUGHT, KOMI, LIBERTIES, RECENT, R
 from nn.plane_sets import KATAGO
 from nn.rich_feature import RICH
 
-SHARED = [(0, 0, 1), (STONES + 1, rich_feature.STONES, 2), (LIBERTIES, rich_feature.LIBERTIES, 3),
+SHARED = [(0, 0, 1), (STONES, rich_feature.STONES, 2), (LIBERTIES, rich_feature.LIBERTIES, 3),
           (REPEATS, rich_feature.REPEATS, 1), (RECENT, rich_feature.RECENT, 5), (CAUGHT, rich_feature.CAUGHT, 1),
           (CATCHING, rich_feature.CATCHING, 1), (AREA, rich_feature.AREA, 2), (KOMI, rich_feature.KOMI, 3)]
 
