@@ -5,7 +5,9 @@ arguments and never module globals, integers cannot overflow their storage, noth
 the docstring says which arrays are modified. `NUMBA_DISABLE_JIT=1` runs the same code as plain Python.
 """
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 import numba
@@ -16,7 +18,36 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 OPTIONS: dict[str, Any] = {
     "nogil": True, "fastmath": False, "error_model": "numpy", "_nrt": False, "forceinline": True,
+    "no_cfunc_wrapper": True,
 }
+
+SMALL_INTEGERS = frozenset((numba.types.int8, numba.types.int16, numba.types.int32, numba.types.uint8,
+                            numba.types.uint16, numba.types.uint32))
+
+
+class Patience(threading.local):
+    """Whether this thread waits for the compiler."""
+
+    endless = True
+
+
+_patience = Patience()
+
+
+@contextmanager
+def without_compiler() -> Iterator[None]:
+    """In this block and thread, what is not compiled yet runs as plain Python, a hundred times slower, but at once."""
+    before, _patience.endless = _patience.endless, False
+    try:
+        yield
+    finally:
+        _patience.endless = before
+
+
+def widen(kind: Any) -> Any:
+    """Return the type in which kernels hand each other a value of type `kind`: small integers as int64."""
+    kind = numba.types.unliteral(kind)
+    return numba.types.int64 if kind in SMALL_INTEGERS else kind
 
 
 def kernel(function: Function) -> Function:
@@ -25,8 +56,28 @@ def kernel(function: Function) -> Function:
     fastmath stays off so that a search gives the same tree on every machine. Kernels allocate nothing, so they do
     without reference counts; with that and with inlining everywhere, passing a tuple of arrays costs nothing
     (measured: random games three times, legality of a whole board twenty times as fast).
+
+    There are two compilations: one that Python calls, and one that other kernels inline. The second has no code that
+    unpacks Python's objects, and one form for all sizes of integers; so a first start compiles in half of the time.
     """
-    compiled = numba.njit(function, **OPTIONS)
-    if compiled is not function and cache_folder() is not None:
-        compiled._cache = KernelCache(function)
+    njit: Any = numba.njit  # its stubs lack some of these options
+    compiled = njit(function, **OPTIONS)
+    if compiled is function:  # NUMBA_DISABLE_JIT
+        return function
+    inlined = njit(function, **OPTIONS, no_cpython_wrapper=True)
+    compile_for = compiled._compile_for_args
+
+    def compile_or_interpret(*arguments: Any, **named: Any) -> Any:
+        """Return what numba is to call for these arguments, of types that it has not met."""
+        return compile_for(*arguments, **named) if _patience.endless else function
+
+    def get_inlined(arguments: Any, named: dict[str, Any]) -> Any:
+        """Return how another kernel calls this one."""
+        widened = {name: widen(kind) for name, kind in named.items()}
+        return inlined.get_call_template(tuple(map(widen, arguments)), widened)
+
+    compiled._compile_for_args = compile_or_interpret
+    compiled.get_call_template, compiled.get_overload = get_inlined, inlined.get_overload
+    if cache_folder() is not None:
+        compiled._cache, inlined._cache = KernelCache(function), KernelCache(function, "-inlined")
     return cast(Function, compiled)

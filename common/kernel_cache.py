@@ -46,7 +46,7 @@ def imported_files(path: Path, root: Path) -> frozenset[Path]:
     text, names = path.read_text(encoding="utf-8"), set[str]()
     for module, imported, modules in IMPORT.findall(text):
         names.update((module, *(f"{module}.{name}" for name in NAME.findall(imported)), *NAME.findall(modules)))
-    found = set()
+    found: set[Path] = set()
     for name in names:
         parts = name.split(".")
         if parts[0] in PACKAGES:
@@ -194,7 +194,8 @@ class KernelCache(caching.FunctionCache):
 
     _impl_class = KernelCacheImpl
 
-    def __init__(self, function: Any) -> None:
-        """Put it into the folder of its file."""
+    def __init__(self, function: Any, suffix: str = "") -> None:
+        """Put it into the folder of its file; `suffix` tells compilations of one function apart."""
         super().__init__(function)
-        self._cache_file = FilePerSignature(self._cache_path, self._impl.filename_base)
+        files: Any = FilePerSignature(self._cache_path, self._impl.filename_base + suffix)
+        self._cache_file = files

@@ -28,7 +28,7 @@ def name_of(path: Path) -> str:
 
 def parsed_imports(path: Path) -> set[Path]:
     """Return the files of the program that a file imports, as Python's own parser reads it."""
-    names = set()
+    names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)

@@ -1,0 +1,86 @@
+"""What `@kernel` promises beside speed: one compilation for all integers, and an answer before there is any."""
+from __future__ import annotations
+
+import importlib.util
+import threading
+import uuid
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from numba.core import event
+
+from common.kernel import without_compiler
+
+SOURCE = '''
+from common.kernel import kernel
+
+@kernel
+def step(array, by):
+    array[0] += by
+    return array[0]
+
+@kernel
+def walk(array, steps):
+    total = step(array, 1) + step(array, steps[0]) + step(array, array[0])
+    for i in range(len(steps)):
+        total += step(array, i)
+    return total
+'''
+
+pytestmark = pytest.mark.skipif(bool(getattr(numba.config, "DISABLE_JIT", False)), reason="nothing is compiled")
+
+
+@pytest.fixture
+def kernels(tmp_path: Path) -> ModuleType:
+    """Return a module with two kernels that no cache has seen."""
+    path = tmp_path / "kernels.py"
+    path.write_text(SOURCE + f"# {uuid.uuid4()}\n")
+    spec = importlib.util.spec_from_file_location(f"kernels_{uuid.uuid4().hex}", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Compilations(event.Listener):
+    """The names of the functions that numba compiles."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def on_start(self, event: Any) -> None:
+        self.names.append(event.data["dispatcher"].py_func.__name__)
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+def arguments() -> tuple[np.ndarray, np.ndarray]:
+    return np.array([3], dtype=np.int32), np.array([4, 5], dtype=np.int16)
+
+
+def test_one_compilation_serves_all_integers(kernels: ModuleType):
+    listener = Compilations()
+    with event.install_listener("numba:compile", listener):
+        compiled = kernels.walk(*arguments())
+    with without_compiler():
+        assert compiled == kernels.walk.py_func(*arguments()) == 61
+    assert sorted(listener.names) == ["step", "walk"]
+
+
+def test_what_is_not_compiled_yet_runs_as_python(kernels: ModuleType):
+    listener = Compilations()
+    with event.install_listener("numba:compile", listener), without_compiler():
+        assert kernels.walk(*arguments()) == 61
+        assert not listener.names
+    other = threading.Thread(target=kernels.walk, args=arguments())
+    with event.install_listener("numba:compile", listener), without_compiler():
+        other.start()
+        other.join()
+    assert listener.names == ["walk", "step"], "another thread compiles"
+    with without_compiler():
+        assert kernels.walk(*arguments()) == 61 and len(kernels.walk.signatures) == 1
