@@ -2,6 +2,6 @@
 
 import os
 
-# How often a thread of torch looks for work before it sleeps. By default it looks so long that eight engines on two
-# cores made 5 to 30 evaluations a second each, with calls of 1.6 s; so it is 170, and 0.06 s at worst.
-os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+# Threads of torch that wait for each other sleep. Those that look for work meanwhile, even only a thousand times, take
+# the core from the thread that they wait for as soon as there are more threads than cores (tools/bench.py engine).
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")

@@ -88,6 +88,7 @@ def test_network_and_engine(tmp_path: Path) -> None:
     assert by_name["leaves a network call, batch 1"]["value"] == 1
     assert 1 < by_name["leaves a network call, batch 16"]["value"] <= 16
     assert by_name["search late in a game / network, batch 16"]["target"] == 80
+    assert sum("beside" in name and "busy loops" in name for name in by_name) == 2
 
 
 @pytest.mark.slow

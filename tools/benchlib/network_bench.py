@@ -11,6 +11,7 @@ from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
 from nn.feature import PlaneSet, generate_input_planes
 from nn.inference.evaluator import Evaluator, load_evaluator
+from tools.benchlib.company_bench import measure_company
 from tools.benchlib.evaluators import CountingEvaluator
 from tools.benchlib.measure import Figure, Settings, Work, interleave, measure
 from tools.benchlib.positions import LATE_9X9, make_board, make_random_board
@@ -79,7 +80,8 @@ def measure_search_of(board: GoBoard, place: str, batch_size: int, evaluator: Ev
 def measure_engine(settings: Settings) -> Iterator[Figure | str]:
     """Yield the speed of searches with the engine's own parameters, beside the network alone.
 
-    They start from the empty board and, on 9x9, from a late position, where each new position is played out, too.
+    They start from the empty board and, on 9x9, from a late position, where each new position is played out, too. The
+    last rows have other programs on the same cores.
     """
     evaluator = load_evaluator(settings.model, use_gpu=settings.use_gpu)
     yield (f"engine: PUCT with {settings.engine_visits} visits, in turn with the network alone; "
@@ -88,3 +90,4 @@ def measure_engine(settings: Settings) -> Iterator[Figure | str]:
         yield from measure_search_of(GoBoard(evaluator.board_size), "", batch_size, evaluator, settings)
     if evaluator.board_size == LATE_SIZE:
         yield from measure_search_of(make_board(LATE_9X9), " late in a game", max(TAMAGO_ENGINE), evaluator, settings)
+    yield from measure_company(evaluator, settings)

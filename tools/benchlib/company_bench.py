@@ -1,0 +1,77 @@
+"""Speed of the search where other programs want the same cores."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from board.go_board import GoBoard
+from common.cores import count_usable_cores
+from engine.options import EngineOptions
+from mcts.params import SearchLimit
+from mcts.tree import MCTSTree
+from nn.inference.evaluator import Evaluator
+from tools.benchlib.measure import Figure, Settings, measure_rate
+
+# Programs that never wait, for each core.
+LOOPS_PER_CORE = 2
+MILLISECONDS = 1e3
+
+
+class TimedEvaluator:
+    """Passes positions on to another evaluator and remembers the longest call, in seconds."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        """Wrap an evaluator."""
+        self._evaluator = evaluator
+        self.plane_set = evaluator.plane_set
+        self.longest = 0.0
+
+    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Evaluate [N, P, S, S]."""
+        begin = time.perf_counter()
+        answer = self._evaluator(planes)
+        self.longest = max(self.longest, time.perf_counter() - begin)
+        return answer
+
+
+@contextmanager
+def busy_loops(count: int) -> Iterator[None]:
+    """Keep so many processes busy."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+def measure_company(evaluator: Evaluator, settings: Settings) -> Iterator[Figure]:
+    """Yield how much of its speed the engine's search keeps beside busy loops, and its longest call of the network.
+
+    A search and the loops that share the cores fairly leave it threads / (threads + loops).
+    """
+    loops = LOOPS_PER_CORE * count_usable_cores()
+    timed = TimedEvaluator(evaluator)
+    board = GoBoard(evaluator.board_size)
+    tree = MCTSTree(timed, board.board_size, EngineOptions().search_params())
+    limit = SearchLimit(settings.engine_visits, strict=True)
+
+    def search() -> int:
+        tree.clear()
+        return tree.search(board, board.get_to_move(), limit).visits
+
+    search()
+    shares, longest = [], []
+    for _ in range(settings.runs):
+        alone = measure_rate(search, settings.seconds)[0]
+        timed.longest = 0.0
+        with busy_loops(loops):
+            shares.append(100 * measure_rate(search, settings.seconds)[0] / alone)
+        longest.append(MILLISECONDS * timed.longest)
+    yield Figure(f"search beside {loops} busy loops / alone", "%", tuple(shares))
+    yield Figure(f"longest network call beside {loops} busy loops", "ms", tuple(longest), lower_is_better=True)
