@@ -13,8 +13,10 @@ MUON_WEIGHT_DECAY = 0.01
 # Positions per gradient step; halve it when GPU memory runs out.
 BATCH_SIZE = 256
 
-# Supervised learning: passes over the data, and from which epoch (counted from 0) which learning rate holds.
+# Supervised learning: epochs, and from which of them (counted from 0) which learning rate holds. TamaGo stores each
+# position in its 8 symmetries; here each pass draws one of them, so that 8 passes are one of these epochs.
 EPOCHS = 15
+PASSES_PER_EPOCH = 8
 LEARNING_SCHEDULE = {"learning_rate": {5: 0.001, 8: 0.0001, 10: 0.00001}}
 
 # Positions per npz file.

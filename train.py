@@ -29,7 +29,7 @@ PROGRAM_DIR = Path(__file__).resolve().parent
 # Defaults of supervised and of reinforcement learning.
 DEFAULTS: dict[str, tuple[Any, Any]] = {
     "value_weight": (learning_param.SL_VALUE_WEIGHT, learning_param.RL_VALUE_WEIGHT),
-    "epochs": (learning_param.EPOCHS, 1),
+    "epochs": (learning_param.EPOCHS * learning_param.PASSES_PER_EPOCH, 1),
     "learning_rate": (learning_param.SL_LEARNING_RATE, learning_param.RL_LEARNING_RATE),
     "schedule": ("lecture", "constant"),
     "test_share": (0.2, 0.05),
@@ -122,7 +122,8 @@ def by_kind(name: str) -> str:
 )
 @click.option(
     "--epochs", type=click.IntRange(1),
-    help=f"Passes over the data; with --rl over the window, for each generation.{by_kind('epochs')}",
+    help=f"Passes over the data, 8 to each of TamaGo's epochs; with --rl over the window, for each generation."
+         f"{by_kind('epochs')}",
 )
 @click.option(
     "--minutes", type=FiniteRange(0, min_open=True), default=None,
@@ -138,7 +139,7 @@ def by_kind(name: str) -> str:
 )
 @click.option(
     "--schedule", type=click.Choice(["lecture", "cosine", "constant"]),
-    help=f"Fixed steps down by epoch, a cosine to 0 over the run, or always the same.{by_kind('schedule')}",
+    help=f"TamaGo's fixed steps down, a cosine to 0, both over the whole run, or always the same.{by_kind('schedule')}",
 )
 @click.option(
     "--batch-size", type=click.IntRange(1), default=learning_param.BATCH_SIZE, show_default=True,

@@ -91,8 +91,9 @@ def make_optimizer(network: torch.nn.Module, config: TrainConfig) -> torch.optim
 
 
 def load_momentum(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> None:
-    """Take up the momentum of a checkpoint and keep the optimizer's own settings (rates, decays)."""
-    settings = [{name: value for name, value in group.items() if name != "params"} for group in optimizer.param_groups]
+    """Take up momentum and last learning rate of a checkpoint, and keep the optimizer's own settings (decays)."""
+    settings = [{name: value for name, value in group.items() if name not in ("params", "lr")}
+                for group in optimizer.param_groups]
     optimizer.load_state_dict(state)
     for group, own in zip(optimizer.param_groups, settings, strict=True):
         group.update(own)

@@ -53,5 +53,5 @@ def make_schedule(config: TrainConfig) -> Schedule:
         return CosineSchedule(config.learning_rate)
     if config.schedule == "lecture":
         steps = learning_param.LEARNING_SCHEDULE["learning_rate"]
-        return LectureSchedule(config.learning_rate, learning_param.SL_LEARNING_RATE, steps)
+        return LectureSchedule(config.learning_rate, learning_param.SL_LEARNING_RATE, steps, learning_param.EPOCHS)
     raise TrainError(f"unknown schedule {config.schedule!r}: say lecture, cosine or constant")

@@ -35,7 +35,8 @@ class TrainConfig:
     teacher_weight: float = 1.0  # share of the teacher's policy in the target where there is one; else the move played
     test_share: float = 0.2
     ema: float = 0.0  # decay per step of the averaged weights; 0: no averaging
-    epochs: int | None = learning_param.EPOCHS  # None: until the minutes are over
+    # Passes over the data; None: until the minutes are over.
+    epochs: int | None = learning_param.EPOCHS * learning_param.PASSES_PER_EPOCH
     minutes: float | None = None  # wall-clock budget of the whole run, resumed parts together
     use_gpu: bool = True
     window_size: int = 300000  # newest games of self-play to learn from

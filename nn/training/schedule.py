@@ -8,17 +8,18 @@ WARM_UP_STEPS = 200
 
 @dataclass(frozen=True)
 class LectureSchedule:
-    """Fixed steps down at given epochs: 1-5, 6-8, 9-10, 11-15 in the lecture."""
+    """Fixed steps down at given parts of the run: in TamaGo's 15 epochs, after the 5th, the 8th and the 10th."""
 
     base: float
     first_rate: float
     steps: dict[int, float]  # epoch counted from 0 -> rate from there on, for a base of `first_rate`
+    epochs: int  # that the steps belong to; longer and shorter runs stretch them
 
-    def rate(self, epoch: int, step: int, share: float) -> float:
-        """Return the learning rate in `epoch` (from 0); the other two arguments do not matter here."""
+    def rate(self, step: int, share: float) -> float:
+        """Return the learning rate once `share` (0..1) of the run is over; the step does not matter here."""
         rate = self.first_rate
         for start in sorted(self.steps):
-            if epoch >= start:
+            if share >= start / self.epochs:
                 rate = self.steps[start]
         return rate * self.base / self.first_rate
 
@@ -29,8 +30,8 @@ class ConstantSchedule:
 
     base: float
 
-    def rate(self, epoch: int, step: int, share: float) -> float:
-        """Return the learning rate; none of the arguments matters."""
+    def rate(self, step: int, share: float) -> float:
+        """Return the learning rate; neither argument matters."""
         return self.base
 
 
@@ -40,7 +41,7 @@ class CosineSchedule:
 
     base: float
 
-    def rate(self, epoch: int, step: int, share: float) -> float:
+    def rate(self, step: int, share: float) -> float:
         """Return the learning rate at `step` (from 0, over the whole run), `share` (0..1) of the run being over."""
         warm_up = min(1.0, (step + 1) / WARM_UP_STEPS)
         return self.base * warm_up * 0.5 * (1.0 + math.cos(math.pi * min(1.0, max(0.0, share))))

@@ -152,7 +152,7 @@ class Trainer:
 
     def _step(self, samples: Samples, symmetries: Any) -> torch.Tensor:
         """Learn from one batch; returns the mean loss of this process's share of it."""
-        rate = self.schedule.rate(self.progress.epoch, self.progress.step, self.part)
+        rate = self.schedule.rate(self.progress.step, self.part)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)

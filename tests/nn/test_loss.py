@@ -6,7 +6,9 @@ import pytest
 import torch
 
 from nn.training.loss import calculate_ownership_loss, calculate_policy_loss, calculate_value_loss, make_value_target
-from nn.training.schedule import WARM_UP_STEPS, CosineSchedule, LectureSchedule
+from nn.training.recipe import make_schedule
+from nn.training.run_config import TrainConfig
+from nn.training.schedule import WARM_UP_STEPS, CosineSchedule
 
 NAN = math.nan
 
@@ -55,16 +57,20 @@ def test_an_unknown_value_has_no_loss_and_no_gradient() -> None:
 
 
 def test_the_lecture_s_schedule() -> None:
-    schedule = LectureSchedule(0.01, 0.01, {5: 0.001, 8: 0.0001, 10: 0.00001})
-    rates = [schedule.rate(epoch, 0, 0.0) for epoch in range(15)]
-    assert rates == pytest.approx([1e-2] * 5 + [1e-3] * 3 + [1e-4] * 2 + [1e-5] * 5)
-    assert LectureSchedule(0.1, 0.01, {5: 0.001}).rate(5, 0, 0.0) == pytest.approx(0.01)
+    schedule = make_schedule(TrainConfig())
+    batches, passes = 7, TrainConfig().epochs
+    assert passes == 15 * 8, "symmetries are drawn: a pass is an eighth of an epoch that has all of them"
+    rates = [schedule.rate(0, step / (passes * batches)) for step in range(passes * batches)]
+    epoch = 8 * batches
+    assert rates == pytest.approx([1e-2] * (5 * epoch) + [1e-3] * (3 * epoch) + [1e-4] * (2 * epoch) +
+                                  [1e-5] * (5 * epoch))
+    assert make_schedule(TrainConfig(learning_rate=0.1)).rate(0, 0.4) == pytest.approx(0.01)
 
 
 def test_cosine_schedule() -> None:
     schedule = CosineSchedule(0.1)
-    assert schedule.rate(0, 0, 0.0) == pytest.approx(0.1 / WARM_UP_STEPS)
-    assert schedule.rate(0, WARM_UP_STEPS, 0.0) == pytest.approx(0.1)
-    assert schedule.rate(3, 10_000, 0.5) == pytest.approx(0.05)
-    assert schedule.rate(9, 10_000, 1.0) == pytest.approx(0.0)
-    assert schedule.rate(9, 10_000, 1.5) == pytest.approx(0.0)
+    assert schedule.rate(0, 0.0) == pytest.approx(0.1 / WARM_UP_STEPS)
+    assert schedule.rate(WARM_UP_STEPS, 0.0) == pytest.approx(0.1)
+    assert schedule.rate(10_000, 0.5) == pytest.approx(0.05)
+    assert schedule.rate(10_000, 1.0) == pytest.approx(0.0)
+    assert schedule.rate(10_000, 1.5) == pytest.approx(0.0)

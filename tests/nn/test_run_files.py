@@ -17,7 +17,7 @@ from tests.nn.test_rl_learn import add_games
 @pytest.fixture
 def config(tmp_path: Path) -> TrainConfig:
     """A run of one epoch."""
-    return TrainConfig(board_size=5, filters=4, blocks=1, batch_size=8, epochs=1, use_gpu=False,
+    return TrainConfig(board_size=5, filters=4, blocks=1, batch_size=8, epochs=1, schedule="constant", use_gpu=False,
                        data_dir=write_data(tmp_path / "data", [40]), output=tmp_path / "model" / "sl-model.bin")
 
 
