@@ -1,4 +1,4 @@
-"""The state of a game behind the GTP commands, and how a move is chosen."""
+"""The player: a game with a network and a search, which choose its moves."""
 
 import random
 import time
@@ -10,20 +10,18 @@ import numpy as np
 
 from board.constant import BOARD_SIZE, PASS, RESIGN
 from board.go_board import GoBoard
-from board.handicap import get_fixed_handicap, get_free_handicap
-from board.score import area_without
-from board.seki import find_seki_stones
 from board.stone import Stone
 from common.print_console import print_err
 from engine.choosing import NO_LIMIT, NO_WATCH, MoveChooser, StopFunction, Watch, never, run_search
 from engine.diagnostics import format_choice, format_speed
-from engine.move_choice import Choice, ResignPolicy, final_lead, first_playable
+from engine.game import Game
+from engine.move_choice import Choice, final_lead, first_playable
 from engine.options import EngineOptions
 from mcts.analysis import SearchResult
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit
 from mcts.score_estimate import ScoreEstimator
-from mcts.time_manager import StartOptions, TimeManager
+from mcts.time_manager import StartOptions
 from mcts.tree import Evaluator, MCTSTree
 from nn.inference.policy_player import RawEvaluation, evaluate
 
@@ -39,59 +37,66 @@ class EvaluatorSource:
     Attributes:
         load: returns the evaluator for a board size; None takes the network's own.
         any_size: whether `load` can serve every size.
+        board_size: the network's own size, None if only loading it tells.
+        warm_up: whether `Engine.load` also gets the compiled code ready that a game needs.
     """
 
     load: Callable[[int | None], Evaluator]
     any_size: bool = False
+    board_size: int | None = None
+    warm_up: bool = False
 
 
-class Engine:
-    """Board, network, tree, clocks and the options that govern them."""
+class Engine(Game):
+    """A game with its player: the network and the search, loaded when they are first needed, or by `load`."""
 
     def __init__(self, options: EngineOptions, source: EvaluatorSource) -> None:
-        """Load the network and set up an empty board of its size; raises ModelFileError."""
-        self.options = options
+        """Set up an empty board of the network's size; raises ModelFileError if only loading it tells the size."""
         self._source = source
-        self.evaluator = source.load(options.size)
-        size = getattr(self.evaluator, "board_size", options.size or BOARD_SIZE)
-        self.board = GoBoard(size, options.komi, options.superko)
-        self.tree = self._new_tree(size)
-        self.time = TimeManager(self._start_options(), options.lag)
-        self.resign = ResignPolicy(options.resign_threshold, options.resign_streak, options.min_resign_move)
+        self._evaluator: Evaluator | None = None
+        self._tree: MCTSTree | None = None
+        size = options.size or source.board_size
+        if size is None:
+            self._evaluator = source.load(None)
+            size = getattr(self._evaluator, "board_size", BOARD_SIZE)
+        super().__init__(options, size, source.any_size)
         self._random = random.Random(options.seed)
         self._has_searched = False
         self._last_move_at = 0.0
-        # Whether the opponent is to move after an own move, and there may be something to find out meanwhile.
-        self._may_ponder = False
-        # Processor time spent in genmove, seconds, and what was thought about the last move.
-        self.cpu_time = 0.0
-        self.explanation = ""
 
-    def _start_options(self) -> StartOptions:
-        """Return the thinking time that the options ask for."""
-        options = self.options
-        return StartOptions(options.visits, options.strict_visits, options.const_time, options.time)
+    @property
+    def evaluator(self) -> Evaluator:
+        """The network for the present board size; raises ModelFileError."""
+        return self._find_evaluator(self.board.board_size)
 
-    def configure(self, **changes: Any) -> None:
-        """Change options while the program runs: visits, seconds per move, lag, resigning, pondering, rules, search."""
-        self.options = replace(self.options, **changes)
-        if self.options.search_params() != self.tree.params:
-            self.tree = self._new_tree(self.board.board_size)
-            self._has_searched = self._may_ponder = False
-        self.time.change_start(self._start_options())
-        self.time.lag = self.options.lag
-        self.resign.threshold = self.options.resign_threshold
-        self.board.check_superko = self.options.superko
+    def _find_evaluator(self, size: int) -> Evaluator:
+        """Return the network for a board size, loading it if it is not the one at hand; raises ModelFileError."""
+        if self._evaluator is None or getattr(self._evaluator, "board_size", size) != size:
+            self._evaluator = self._source.load(size)
+        return self._evaluator
 
-    def _new_tree(self, board_size: int) -> MCTSTree:
+    @property
+    def tree(self) -> MCTSTree:
+        """The tree for the present board size."""
+        size = self.board.board_size
+        if self._tree is None or self._tree.board_size != size:
+            self._tree = self._new_tree(size)
+        return self._tree
+
+    def _new_tree(self, size: int) -> MCTSTree:
         """Return a tree with the search parameters of the options."""
-        return MCTSTree(self.evaluator, board_size, self.options.search_params())
+        return MCTSTree(self._find_evaluator(size), size, self.options.search_params())
 
-    def warm_up(self) -> None:
+    def load(self) -> None:
+        """Load the network and, if that is wanted, compile; may run in a thread of its own while the game is set up."""
+        size = self.tree.board_size
+        if self._source.warm_up:
+            self._warm_up(size)
+
+    def _warm_up(self, size: int) -> None:
         """Compile, or load compiled, everything that a game needs, and measure the speed of the search."""
-        board = self.board.copy()
+        board, tree = GoBoard(size), self._new_tree(size)
         color = board.get_to_move()
-        tree = self._new_tree(board.board_size)
         for visits in (WARM_UP_VISITS, 2 * WARM_UP_VISITS):
             result = run_search(self.options, self.time, tree, board, color, SearchLimit(visits, strict=True))
             ScoreEstimator(board, color).estimate_moves(result.candidates[:1])
@@ -106,102 +111,20 @@ class Engine:
 
     # --- the game -----------------------------------------------------------------------------------------------
 
-    @property
-    def plays_any_size(self) -> bool:
-        """Whether the network serves every board size."""
-        return self._source.any_size
-
-    def can_play(self, board_size: int) -> bool:
-        """Tell whether the network serves a board size."""
-        return self.plays_any_size or board_size == self.board.board_size
-
-    def set_board_size(self, board_size: int) -> None:
-        """Start a game on an empty board of a size that can be played; komi and time settings stay."""
-        self.set_board(GoBoard(board_size, self.board.get_komi(), self.options.superko))
-        self.time.new_game()
-
-    def set_board(self, board: GoBoard) -> None:
-        """Go on from the game on `board`, of a size that can be played."""
-        if board.board_size != self.board.board_size:
-            self.evaluator = self._source.load(board.board_size)
-            self.tree = self._new_tree(board.board_size)
-        self.board = board
-        self._forget_search()
-
-    def clear(self) -> None:
-        """Start a new game; komi and time settings stay."""
-        self.board.clear()
-        self._forget_search()
-        self.time.new_game()
-
-    def set_position(self, black: list[int], white: list[int], to_move: Stone | None) -> None:
-        """Start a game from a position; raises ValueError, and changes nothing, when it cannot exist."""
-        board = GoBoard(self.board.board_size, self.board.get_komi(), self.options.superko)
-        board.set_up(black, white, to_move)
-        self.set_board(board)
+    def configure(self, **changes: Any) -> None:
+        """Change options while the program runs; a search that goes another way begins with an empty tree."""
+        before = self.options.search_params()
+        super().configure(**changes)
+        if self.options.search_params() != before:
+            self._tree = None
+            self._has_searched = self._may_ponder = False
 
     def clear_tree(self) -> None:
         """Forget what was searched."""
-        self.tree.clear()
-        self._has_searched = self._may_ponder = False
-
-    def _forget_search(self) -> None:
-        """Forget what was thought about another game."""
-        self.clear_tree()
-        self.resign.reset()
-        self.explanation = ""
-
-    def set_komi(self, komi: float) -> None:
-        """Set komi, also in the middle of a game."""
-        self.board.set_komi(komi)
-
-    def is_untouched(self) -> bool:
-        """Tell whether the board is empty and nothing was played."""
-        return self.board.moves == 1 and not any(self.board.get_board_data(0))
-
-    def get_fixed_handicap(self, number: int) -> list[int]:
-        """Return the customary handicap points; raises ValueError for a number there are none for."""
-        return get_fixed_handicap(self.board.board_size, number)
-
-    def get_free_handicap(self, number: int) -> list[int]:
-        """Return exactly `number` handicap points; raises ValueError for a number that does not fit."""
-        return get_free_handicap(self.board.board_size, number)
-
-    def put_handicap(self, points: list[int]) -> None:
-        """Put black handicap stones on an empty board."""
-        for pos in points:
-            self.board.put_handicap_stone(pos, Stone.BLACK)
-        self.resign.reset()
-
-    def is_playable(self, color: Stone, pos: int) -> bool:
-        """Tell whether a controller's move is legal; without --superko a repetition is, and is noted on stderr."""
-        if not self.board.is_legal(pos, color):
-            return False
-        if self.board.is_superko(pos, color):
-            print_err(f"Note: {self.board.coordinate.convert_to_gtp_format(pos)} repeats an earlier position")
-        return True
-
-    def play(self, color: Stone, pos: int) -> None:
-        """Play a legal move."""
-        self._may_ponder = False
-        self.board.put_stone(pos, color)
-
-    def play_sequence(self, moves: list[tuple[Stone, int]]) -> None:
-        """Play legal moves; raises ValueError, and plays none of them, if one is illegal."""
-        board = self.board.copy()
-        for color, pos in moves:
-            if not board.is_legal(pos, color):
-                raise ValueError("illegal move")
-            board.put_stone(pos, color)
-        self._may_ponder = False
-        self.board = board
-
-    def undo(self, number: int) -> None:
-        """Take back moves, as many as were played at most."""
-        self._may_ponder = False
-        if number:
-            self.board.truncate(self.board.moves - 1 - number)
-            self.resign.reset()
+        super().clear_tree()
+        if self._tree is not None:
+            self._tree.clear()
+        self._has_searched = False
 
     # --- choosing a move ----------------------------------------------------------------------------------------
 
@@ -294,31 +217,6 @@ class Engine:
             "version": MODEL_FORMAT, "maxBatchSize": self.tree.params.batch_size, "usesHumanSLProfile": False,
             "usingFP16": "false",
         }
-
-    def get_dead_stones(self) -> list[int]:
-        """Return the stones that count as dead: none in cgos mode."""
-        return [] if self.options.cgos_mode else self.board.get_dead_stones()
-
-    def get_seki_stones(self, dead: list[int]) -> list[int]:
-        """Return the stones in seki once the dead ones are taken off: none in cgos mode, as nothing is dead."""
-        return [] if self.options.cgos_mode else find_seki_stones(self.board, dead)
-
-    def get_empty_points(self, owner: Stone) -> list[int]:
-        """Return the empty points that belong to a color, EMPTY for neutral ones, without the dead stones."""
-        _, owners = area_without(self.board.state, self.get_dead_stones())
-        return [pos for pos in self.board.onboard_pos if owners[pos] == owner and self.board.board[pos] == Stone.EMPTY]
-
-    def final_score(self) -> float:
-        """Return Black's lead, komi included, without the dead stones."""
-        return self.board.final_score(self.get_dead_stones())
-
-    def get_string_stones(self) -> list[list[int]]:
-        """Return the stones of each string."""
-        return [string.get_stones() for string in self.board.strings.string.values()]
-
-    def get_hash_history(self) -> list[int]:
-        """Return the hash of each position of the game."""
-        return self.board.record.get_hash_history()
 
     def dump_tree(self) -> str:
         """Return the last search's tree and position as one line of JSON; raises ValueError when there is none."""

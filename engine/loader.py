@@ -5,13 +5,16 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from board.constant import BOARD_SIZE
 from common.patience import say_if_slow
 from common.print_console import print_err
 from engine.options import EngineOptions
-from nn.model_file import RANDOM_MODEL
+from nn.model_file import RANDOM_MODEL, ModelFileError, find_board_size
 
 if TYPE_CHECKING:
     from engine.engine import Engine
+    from engine.game import Game
+    from nn.feature import Evaluator
 
 READY_LINE = "GTP ready"
 POLL_SECONDS = 1.0
@@ -21,28 +24,30 @@ class LoadError(Exception):
     """The engine cannot be loaded; the text is one line for the user."""
 
 
-def load_engine(options: EngineOptions) -> "Engine":
-    """Return an engine that is ready to play; imports everything heavy. Raises ModelFileError for a bad model."""
-    from engine.engine import Engine, EvaluatorSource
-    from nn.inference.evaluator import load_evaluator
+class AbandonedError(OSError):
+    """Whoever waited for the engine is gone."""
 
-    source = EvaluatorSource(
-        load=lambda board_size: load_evaluator(options.model, board_size, options.use_gpu, options.symmetries),
-        any_size=options.model == RANDOM_MODEL,
-    )
-    engine = Engine(options, source)
-    engine.warm_up()
-    gc.collect()
-    gc.freeze()
-    return engine
+
+def make_engine(options: EngineOptions) -> "Engine":
+    """Return an engine whose network is still to be loaded; raises ModelFileError where only torch tells its size."""
+    from engine.engine import Engine, EvaluatorSource
+
+    def load(board_size: int | None) -> "Evaluator":
+        from nn.inference.evaluator import load_evaluator
+        return load_evaluator(options.model, board_size, options.use_gpu, options.symmetries)
+
+    is_random = options.model == RANDOM_MODEL
+    size = BOARD_SIZE if is_random else find_board_size(options.model)
+    return Engine(options, EvaluatorSource(load, is_random, size, warm_up=True))
 
 
 class EngineLoader:
-    """Runs a load function in a thread and hands out what it returned."""
+    """Makes an engine and loads it in a thread: hands out the game at once, and the player when it is ready."""
 
-    def __init__(self, load: Callable[[], "Engine"], ready_line: str = READY_LINE) -> None:
-        """Prepare to call `load` once; `ready_line` goes to stderr then."""
-        self._load, self._ready_line = load, ready_line
+    def __init__(self, make: Callable[[], "Engine"], ready_line: str = READY_LINE) -> None:
+        """Prepare to call `make` once, and `load` of what it returns; `ready_line` goes to stderr then."""
+        self._make, self._ready_line = make, ready_line
+        self._lock = threading.Lock()
         self._done = threading.Event()
         self._engine: Engine | None = None
         self._thread: threading.Thread | None = None
@@ -58,29 +63,58 @@ class EngineLoader:
         """Tell whether loading has ended, well or not."""
         return self._done.is_set()
 
+    @property
+    def is_ready(self) -> bool:
+        """Tell whether the engine can be used without waiting."""
+        return self.done and self.error is None
+
     def start(self) -> None:
         """Begin to load unless that was done before."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="engine loader", daemon=True)
             self._thread.start()
 
-    def get(self) -> "Engine":
-        """Return the engine, waiting for it; raises LoadError."""
+    @property
+    def game(self) -> "Game":
+        """The engine as far as it needs no network; raises LoadError."""
+        try:
+            return self._make_once()
+        except Exception as error:
+            self.error = describe(error)
+            raise LoadError(self.error) from None
+
+    def get(self, is_abandoned: Callable[[], bool] = lambda: False) -> "Engine":
+        """Return the engine, waiting for it; raises LoadError, and AbandonedError when nobody waits any more."""
         self.start()
         while not self._done.wait(POLL_SECONDS):
-            pass
-        if self._engine is None:
+            if is_abandoned():
+                raise AbandonedError
+        if self._engine is None or self.error is not None:
             raise LoadError(self.error)
         return self._engine
+
+    def _make_once(self) -> "Engine":
+        """Return the engine, ready or not."""
+        with self._lock:
+            if self._engine is None:
+                self._engine = self._make()
+            return self._engine
 
     def _run(self) -> None:
         """Load and tell so on stderr; any failure becomes one line."""
         with say_if_slow():
             try:
-                self._engine = self._load()
+                self._make_once().load()
+                gc.collect()
+                gc.freeze()
                 print_err(self._ready_line)
             except Exception as error:
-                expected = isinstance(error, OSError | ValueError) or type(error).__name__ == "ModelFileError"
-                text = " ".join(str(error).split())
-                self.error = text if expected and text else f"cannot load the engine: {type(error).__name__}: {text}"
+                self.error = describe(error)
         self._done.set()
+
+
+def describe(error: Exception) -> str:
+    """Return what a user is told about a failure, in one line."""
+    text = " ".join(str(error).split())
+    expected = isinstance(error, OSError | ValueError | ModelFileError)
+    return text if expected and text else f"cannot load the engine: {type(error).__name__}: {text}"

@@ -1,10 +1,19 @@
 """A model file before torch is there: its name, its bytes, and what is said where it cannot be used."""
 
+import math
+import pickle
+import zipfile
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
 
 # Stands for a network with random (seeded) weights wherever a model file may be named.
 RANDOM_MODEL = "none"
+# The tensor of a DualNet whose first side is the number of moves, the pass included.
+POLICY_WEIGHTS = "policy_head.fc_layer.weight"
 SUGGESTION = "give another file with --model, or `--model none` for a network that knows nothing"
 
 
@@ -34,3 +43,33 @@ class ModelFileError(Exception):
         self.path = str(path)
         self.reason = reason
         self.advice = advice
+
+
+class _ShapeReader(pickle.Unpickler):
+    """Reads a state_dict's names and shapes: what torch would make a tensor of becomes the tensor's shape."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return what stands for a class of the file; raises UnpicklingError for all but those of tensors."""
+        if (module, name) == ("collections", "OrderedDict"):
+            return OrderedDict
+        if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
+            return lambda storage, offset, shape, *_: tuple(shape)
+        if module == "torch" and name.endswith("Storage"):
+            return name
+        raise pickle.UnpicklingError(f"{module}.{name}")
+
+    def persistent_load(self, _: Any) -> None:
+        """Leave the numbers where they are."""
+
+
+def find_board_size(path: str | Path) -> int | None:
+    """Return the board size that a DualNet's file is for, without torch; None where the file does not tell."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            name = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
+            shapes = _ShapeReader(archive.open(name)).load()
+        moves = shapes[POLICY_WEIGHTS][0]
+        size = math.isqrt(moves - 1)
+    except Exception:  # whatever is wrong with the file is told when it is loaded
+        return None
+    return size if size * size + 1 == moves and MIN_BOARD_SIZE <= size <= MAX_BOARD_SIZE else None

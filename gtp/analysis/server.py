@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from common.print_console import print_err
-from engine.loader import EngineLoader, LoadError, load_engine
+from engine.loader import EngineLoader, LoadError, make_engine
 from engine.options import EngineOptions
 from gtp.analysis.fields import MAX_ECHO, Fields, QueryError, parse_json
-from gtp.client import EXIT_BAD_MODEL, EXIT_OK, prepare_stdout, write_stdout
+from gtp.client import EXIT_BAD_MODEL, EXIT_OK, prepare_stdout
 from gtp.reader import InputLine, LineReader
+from gtp.session import nobody_reads_stdout, write_stdout
 from program import VERSION
 
 if TYPE_CHECKING:
@@ -46,11 +47,11 @@ class AnalysisClient:
     """Answers queries; the engine behind it is loaded in the background."""
 
     def __init__(
-        self, options: EngineOptions, load: Callable[[EngineOptions], "Engine"], write: Callable[[str], None],
+        self, options: EngineOptions, make: Callable[[EngineOptions], "Engine"], write: Callable[[str], None],
     ) -> None:
-        """Prepare to analyze with `options`; `load` makes the engine, `write` takes the answers."""
+        """Prepare to analyze with `options`; `make` makes the engine, `write` takes the answers."""
         self.options = options
-        self._loader = EngineLoader(lambda: load(options), READY_LINE)
+        self._loader = EngineLoader(lambda: make(options), READY_LINE)
         self._write = write
         # Waiting positions: the negative priority, a running number, the position.
         self._waiting: list[tuple[int, int, Job]] = []
@@ -77,7 +78,7 @@ class AnalysisClient:
         """Take in what is there, then search the most urgent position; wait for a line if there is none."""
         while True:
             self._take_lines(reader)
-            if self._waiting:
+            if self._waiting and (self._loader.done or self._input_ended):
                 self._search(reader)
             elif self._input_ended:
                 return
@@ -122,7 +123,7 @@ class AnalysisClient:
                 self._enqueue(query_id, content)
         except QueryError as error:
             self._send({"error": str(error), "field": error.field, "id": query_id})
-        except (LoadError, OSError):
+        except (LoadError, OSError):  # OSError: nobody reads the answers any more
             raise
         except Exception as error:
             self._report_failure(query_id, error)
@@ -149,7 +150,7 @@ class AnalysisClient:
         if action == "query_version":
             content |= {"version": self.options.override_version or VERSION, "git_hash": NO_GIT_HASH}
         elif action == "query_models":
-            content["models"] = [self._loader.get().describe_model()]
+            content["models"] = [self._get_engine().describe_model()]
         elif action in ("terminate", "terminate_all"):
             fields = Fields(content)
             if action == "terminate" and not isinstance(fields.get("terminateId"), str):
@@ -180,12 +181,12 @@ class AnalysisClient:
     def _enqueue(self, query_id: str, content: dict[str, Any]) -> None:
         """Put the positions of a query into the queue; raises QueryError."""
         from gtp.analysis.query import read_query
-        query, engine = read_query(query_id, content), self._loader.get()
-        if not engine.can_play(query.board_size):
-            size = engine.board.board_size
+        query, game = read_query(query_id, content), self._loader.game
+        if not game.can_play(query.board_size):
+            size = game.board.board_size
             raise QueryError("boardXSize", f"This model is for {size}x{size} boards, not "
                                            f"{query.board_size}x{query.board_size}: give another one with --model")
-        query.make_board(len(query.moves), engine.options.komi)
+        query.make_board(len(query.moves), game.options.komi)
         for name, text in query.warnings:
             self._send({"field": name, "id": query_id, "warning": text})
         for turn, priority in query.turns.items():
@@ -205,12 +206,16 @@ class AnalysisClient:
 
         try:
             self._send(self._analyze(job, should_stop))
-        except OSError:
+        except (LoadError, OSError):
             raise
         except Exception as error:
             self._report_failure(job.query.id, error)
         finally:
             self._running = None
+
+    def _get_engine(self) -> "Engine":
+        """Return the engine, waiting for it; raises LoadError and AbandonedError."""
+        return self._loader.get(nobody_reads_stdout)
 
     def _analyze(self, job: Job, should_stop: Callable[[], bool]) -> dict[str, Any]:
         """Return the answer to a position, reporting on the way if that is wanted."""
@@ -218,7 +223,7 @@ class AnalysisClient:
         from gtp.analysis.report import Reporter, no_results
         from mcts.params import SearchLimit
         from mcts.time_manager import StartOptions
-        query, engine = job.query, self._loader.get()
+        query, engine = job.query, self._get_engine()
         engine.configure(superko=query.rules.superko, cgos_mode=query.rules.all_alive)
         engine.set_board(query.make_board(job.turn, self.options.komi))
         reporter = Reporter(query, job.turn, engine.board, engine.evaluator)
@@ -254,4 +259,4 @@ class AnalysisClient:
 def run_analysis(options: EngineOptions) -> int:
     """Speak KataGo's analysis protocol on stdin and stdout and return the exit status."""
     prepare_stdout()
-    return AnalysisClient(options, load_engine, write_stdout).run(LineReader())
+    return AnalysisClient(options, make_engine, write_stdout).run(LineReader())

@@ -99,17 +99,17 @@ class AnalyzeCommands(CommandGroup):
 
     def _parse(self, command: Command, dialect: Dialect) -> AnalysisRequest:
         """Return what the arguments ask for; raises GtpError."""
-        board = self.engine.board
+        board = self.game.board
         return RequestParser(command, board.coordinate, board.get_to_move(), dialect.flags).parse()
 
     def _reporter(self, request: AnalysisRequest, dialect: Dialect) -> Callable[["SearchResult"], None]:
         """Return a function that writes a line about what was found, if anything was."""
         from mcts.score_estimate import ScoreEstimator
-        board = self.engine.board
+        board = self.game.board
         estimator, write = ScoreEstimator(board, request.color), dialect.get_formatter()
 
         def report(result: "SearchResult") -> None:
-            self.write_line(write(result, request, board.coordinate, estimator))
+            self.session.write_line(write(result, request, board.coordinate, estimator))
 
         return report
 
@@ -118,13 +118,13 @@ class AnalyzeCommands(CommandGroup):
         from engine.choosing import Watch
         request = self._parse(command, dialect)
         report = self._reporter(request, dialect)
-        self.open_reply()
-        watch = Watch(self.is_next_line_here, report, request.interval, request.restriction,
-                      root_temperature=self.engine.options.analysis_root_temperature)
+        self.session.open_reply()
+        watch = Watch(self.session.is_next_line_here, report, request.interval, request.restriction,
+                      root_temperature=self.game.options.analysis_root_temperature)
         result = self.engine.analyze(request.color, watch)
-        if request.interval > 0 and not self.is_next_line_here():
+        if request.interval > 0 and not self.session.is_next_line_here():
             report(result)  # the tree is full: nothing new will come
-        self.wait_for_next_line()
+        self.session.wait_for_next_line()
         if request.interval <= 0 and result.total_visits > 0:
             report(result)
         return ""
@@ -134,25 +134,27 @@ class AnalyzeCommands(CommandGroup):
         from engine.choosing import Watch
         request = self._parse(command, dialect)
         report = self._reporter(request, dialect)
-        self.open_reply()
-        watch = Watch(self.should_stop, report, request.interval, request.restriction)
-        pos = self.engine.genmove(request.color, self.line.arrived, watch)
+        self.session.open_reply()
+        watch = Watch(self.session.should_stop, report, request.interval, request.restriction)
+        pos = self.engine.genmove(request.color, self.session.line.arrived, watch)
         return f"play {self.format_move(pos)}"
 
     def _search(self, command: Command, cancellable: bool) -> str:
         """Answer a move and play nothing."""
         from engine.choosing import Watch
         request = self._parse(command, KATA)
-        stop = self.is_next_line_here if cancellable else self.should_stop
-        pos = self.engine.find_move(request.color, self.line.arrived, Watch(stop, restriction=request.restriction))
-        return CANCELLED if cancellable and self.is_next_line_here() else self.format_move(pos)
+        stop = self.session.is_next_line_here if cancellable else self.session.should_stop
+        watch = Watch(stop, restriction=request.restriction)
+        pos = self.engine.find_move(request.color, self.session.line.arrived, watch)
+        return CANCELLED if cancellable and self.session.is_next_line_here() else self.format_move(pos)
 
     def _search_analyze(self, command: Command, cancellable: bool) -> str:
         """Report, then answer a move and play nothing."""
         from engine.choosing import Watch
         request = self._parse(command, KATA)
-        report, stop = self._reporter(request, KATA), self.is_next_line_here if cancellable else self.should_stop
-        self.open_reply()
+        report = self._reporter(request, KATA)
+        stop = self.session.is_next_line_here if cancellable else self.session.should_stop
+        self.session.open_reply()
         watch = Watch(stop, report, request.interval, request.restriction)
-        pos = self.engine.find_move(request.color, self.line.arrived, watch)
-        return f"play {CANCELLED if cancellable and self.is_next_line_here() else self.format_move(pos)}"
+        pos = self.engine.find_move(request.color, self.session.line.arrived, watch)
+        return f"play {CANCELLED if cancellable and self.session.is_next_line_here() else self.format_move(pos)}"

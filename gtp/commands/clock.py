@@ -74,7 +74,7 @@ class ClockCommands(CommandGroup):
         color = get_color(command)
         seconds = get_float(command, 1, "invalid time")
         count = get_integer(command, 2, "invalid time") if len(command.args) > 2 else 0
-        self.engine.time.report(color, seconds, max(count, 0))
+        self.game.time.report(color, seconds, max(count, 0))
         return ""
 
     def _get_count(self, command: Command, index: int, message: str) -> int:
@@ -87,9 +87,9 @@ class ClockCommands(CommandGroup):
     def _apply(self, settings: "TimeSettings | None") -> None:
         """Play by these settings, None for no limit: then the options of the command line hold again."""
         if settings is None:
-            self.engine.time.clear_settings()
+            self.game.time.clear_settings()
         else:
-            self.engine.time.apply_settings(settings)
+            self.game.time.apply_settings(settings)
 
     def _canadian(self, main: float, period: float, stones: int) -> "TimeSettings | None":
         """Return Canadian or absolute time; a period for no stones, and no time at all, mean no limit."""

@@ -2,6 +2,7 @@
 
 from gtp.arguments import get_color
 from gtp.commands.command_group import CommandGroup
+from gtp.commands.play import think_and_play
 from gtp.protocol import Command
 from program import PROGRAM_NAME, VERSION
 
@@ -11,7 +12,7 @@ class DialectCommands(CommandGroup):
 
     def cmd_kgs__genmove_cleanup(self, command: Command) -> str:
         """Think and play as genmove does, but do not pass while dead stones of the opponent are on the board."""
-        return self.format_move(self.think_and_play(get_color(command), cleanup=True))
+        return self.format_move(think_and_play(self.session, get_color(command), cleanup=True))
 
     def cmd_kgs__game_over(self, _: Command) -> str:
         """Answer: nothing is left to do after a game."""
@@ -39,14 +40,14 @@ class DialectCommands(CommandGroup):
 
     def cmd_gomill__cpu_time(self, _: Command) -> str:
         """Answer the processor time spent in genmove, seconds."""
-        return f"{self.engine.cpu_time:.3f}"
+        return f"{self.game.cpu_time:.3f}"
 
     def cmd_gomill__explain_last_move(self, _: Command) -> str:
         """Answer what was thought about the last move of the engine."""
-        return self.engine.explanation
+        return self.game.explanation
 
     def cmd_gomill__describe_engine(self, _: Command) -> str:
         """Answer the program, its network and how long it thinks."""
-        limit, engine = self.engine.time.start.limit(), self.engine
+        limit, game = self.game.time.start.limit(), self.game
         seconds = f", {limit.seconds:g} s" if limit.seconds < float("inf") else ""
-        return f"{PROGRAM_NAME} {VERSION}\nmodel {engine.options.model}\n{limit.visits} visits{seconds} per move"
+        return f"{PROGRAM_NAME} {VERSION}\nmodel {game.options.model}\n{limit.visits} visits{seconds} per move"

@@ -65,7 +65,7 @@ class GoguiCommands(CommandGroup):
 
     def cmd_gogui__sigint(self, _: Command) -> str:
         """Answer the number of this process: an interrupt signal makes a running command answer at once."""
-        self.answer_on_sigint()
+        self.session.answer_on_sigint()
         return str(os.getpid())
 
     def cmd_gogui__version(self, _: Command) -> str:
@@ -100,7 +100,7 @@ class GoguiCommands(CommandGroup):
     def cmd_display_ownership(self, _: Command) -> str:
         """Answer whose each point is at the end of playouts, from -1 (White's) to 1 (Black's), as a dboard."""
         from mcts.score_estimate import ScoreEstimator
-        board = self.engine.board
+        board = self.game.board
         ownership = ScoreEstimator(board, Stone.BLACK).estimate_position(OWNERSHIP_PAIRS).ownership
         return format_board([f"{value:.3f}" for value in ownership], board.board_size)
 
@@ -108,36 +108,36 @@ class GoguiCommands(CommandGroup):
         """Answer the moves of a search with their visits as GoGui's gfx."""
         from gtp.commands.gogui_graphics import format_best_moves
         color = self._get_color_or_to_move(command)
-        return format_best_moves(self.engine.look(color), self.engine.board.coordinate)
+        return format_best_moves(self.engine.look(color), self.game.board.coordinate)
 
     def cmd_display_pv(self, command: Command) -> str:
         """Answer the principal variation of a search as GoGui's var."""
         from gtp.commands.gogui_graphics import format_variation
         color = self._get_color_or_to_move(command)
-        return format_variation(self.engine.look(color).candidates[0].pv, color, self.engine.board.coordinate)
+        return format_variation(self.engine.look(color).candidates[0].pv, color, self.game.board.coordinate)
 
     def cmd_display_dead_stones(self, _: Command) -> str:
         """Answer the stones that count as dead."""
-        return self.format_points(self.engine.get_dead_stones())
+        return self.format_points(self.game.get_dead_stones())
 
     def _get_color_or_to_move(self, command: Command) -> Stone:
         """Return the color that the first argument names, the side to move if there is none."""
-        return get_color(command) if command.args else self.engine.board.get_to_move()
+        return get_color(command) if command.args else self.game.board.get_to_move()
 
     def _display_colors(self, color: Stone) -> str:
         """Return the policy of one color as GoGui's cboard."""
         policy, legal = self._get_policy(color)
-        return format_board(color_cells(policy, legal), self.engine.board.board_size)
+        return format_board(color_cells(policy, legal), self.game.board.board_size)
 
     def _display_numbers(self, color: Stone) -> str:
         """Return the policy of one color in percent as GoGui's sboard."""
         policy, legal = self._get_policy(color)
         cells = [f'"{format_percent(value)}"' if is_legal else EMPTY_CELL
                  for value, is_legal in zip(policy, legal, strict=True)]
-        return format_board(cells, self.engine.board.board_size)
+        return format_board(cells, self.game.board.board_size)
 
     def _get_policy(self, color: Stone) -> "tuple[np.ndarray, list[bool]]":
         """Return the network's probability of each point, float [S*S], and whether the point is legal."""
-        board = self.engine.board
+        board = self.game.board
         policy = self.engine.get_policy(color)[:-1]
         return policy, [board.is_legal(pos, color) for pos in board.onboard_pos]

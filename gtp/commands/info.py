@@ -10,19 +10,19 @@ class InfoCommands(CommandGroup):
 
     def cmd_showboard(self, _: Command) -> str:
         """Answer a diagram of the board."""
-        return self.engine.board.get_board_string()
+        return self.game.board.get_board_string()
 
     def cmd_showstring(self, _: Command) -> str:
         """Answer all strings with their stones and liberties."""
-        return "\n".join(self.engine.board.strings.get_display_lines())
+        return "\n".join(self.game.board.strings.get_display_lines())
 
     def cmd_showpattern(self, command: Command) -> str:
         """Answer the 3x3 pattern around a point."""
-        return self.engine.board.pattern.get_pattern_string(self._get_point(command))
+        return self.game.board.pattern.get_pattern_string(self._get_point(command))
 
     def cmd_eye(self, command: Command) -> str:
         """Answer whose eye shape a point is: black, white or none."""
-        return COLOR_NAMES[self.engine.board.pattern.get_eye_color(self._get_point(command))]
+        return COLOR_NAMES[self.game.board.pattern.get_eye_color(self._get_point(command))]
 
     def cmd_self__atari(self, _: Command) -> str:
         """Answer, for each color and point, how many stones a move there would put into atari."""
@@ -30,7 +30,7 @@ class InfoCommands(CommandGroup):
 
     def cmd_hash_record(self, _: Command) -> str:
         """Answer the hash values of all positions of the game, the first one first."""
-        return "\n".join(f"{index}: {value:016x}" for index, value in enumerate(self.engine.get_hash_history()))
+        return "\n".join(f"{index}: {value:016x}" for index, value in enumerate(self.game.get_hash_history()))
 
     def cmd_tamago__dump_tree(self, _: Command) -> str:
         """Answer the search tree as one line of JSON."""
@@ -48,5 +48,5 @@ class InfoCommands(CommandGroup):
 
     def _self_atari_table(self, color: Stone) -> str:
         """Return the table of one color, rows from the top."""
-        rows = self.engine.board.get_self_atari_table(color)
+        rows = self.game.board.get_self_atari_table(color)
         return "\n".join([COLOR_NAMES[color], *(" ".join(f"{value:3d}" for value in row) for row in rows)])

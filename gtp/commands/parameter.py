@@ -25,18 +25,18 @@ class ParameterCommands(CommandGroup):
         name = get_argument(command, 0, "missing parameter")
         if name not in PARAMETERS:
             raise GtpError(f"Invalid parameter: {name}")
-        return PARAMETERS[name].get(self.engine.options)
+        return PARAMETERS[name].get(self.game.options)
 
     def cmd_kata__get__params(self, _: Command) -> str:
         """Answer all parameters and their values as JSON."""
-        return json.dumps({name: parameter.get(self.engine.options) for name, parameter in PARAMETERS.items()})
+        return json.dumps({name: parameter.get(self.game.options) for name, parameter in PARAMETERS.items()})
 
     def cmd_kata__set__param(self, command: Command) -> str:
         """Set a parameter."""
         name = get_argument(command, 0, "missing parameter")
         if name not in PARAMETERS:
             raise GtpError(f"Invalid parameter: {name}")
-        self.engine.configure(**self._read(PARAMETERS[name].read, " ".join(command.args[1:]), name))
+        self.game.configure(**self._read(PARAMETERS[name].read, " ".join(command.args[1:]), name))
         return ""
 
     def cmd_kata__set__params(self, command: Command) -> str:
@@ -53,7 +53,7 @@ class ParameterCommands(CommandGroup):
                 raise GtpError(f"Invalid parameter: {name[:40]}")
             changes |= self._read(PARAMETERS[name].read, show_boolean(value) if value is True or value is False
                                   else str(value), name)
-        self.engine.configure(**changes)
+        self.game.configure(**changes)
         return ""
 
     def cmd_search_params(self, command: Command) -> str:
@@ -62,7 +62,7 @@ class ParameterCommands(CommandGroup):
             return self.cmd_kata__set__param(command)
         lines = []
         for name, parameter in PARAMETERS.items():
-            value = parameter.get(self.engine.options)
+            value = parameter.get(self.game.options)
             lines.append(f"[{parameter.kind}] {name} {int(BOOLEANS[value]) if parameter.kind == 'bool' else value}")
         return "\n".join(lines)
 
@@ -74,7 +74,7 @@ class ParameterCommands(CommandGroup):
         known = {name.lower(): read for name, (_, read) in LZ_OPTIONS.items()}
         if match is None or match.group(1).lower() not in known:
             raise GtpError("No such option.")
-        self.engine.configure(**self._read(known[match.group(1).lower()], match.group(2) or "", match.group(1)))
+        self.game.configure(**self._read(known[match.group(1).lower()], match.group(2) or "", match.group(1)))
         return ""
 
     def cmd_kata__get__models(self, _: Command) -> str:
@@ -84,7 +84,7 @@ class ParameterCommands(CommandGroup):
     def cmd_kata__raw__nn(self, command: Command) -> str:
         """Answer what the network says about the position, without search, for symmetry 0 to 7 or `all` of them."""
         from gtp.commands.raw_network import format_raw, get_symmetries
-        color, words = self.engine.board.get_to_move(), list(command.args)
+        color, words = self.game.board.get_to_move(), list(command.args)
         if words and words[0].lower() in COLORS:
             color = COLORS[words.pop(0).lower()]
         try:
@@ -95,7 +95,7 @@ class ParameterCommands(CommandGroup):
 
     def cmd_clear_cache(self, _: Command) -> str:
         """Forget what was searched."""
-        self.engine.clear_tree()
+        self.game.clear_tree()
         return ""
 
     def cmd_stop(self, _: Command) -> str:

@@ -19,7 +19,7 @@ class PositionCommands(CommandGroup):
     def cmd_gogui__setup(self, command: Command) -> str:
         """Put the stones given as color and point on the empty board."""
         stones = self._get_pairs(command)
-        if not self.engine.is_untouched():
+        if not self.game.is_untouched():
             raise GtpError("board not empty")
         self._set_up(stones, None)
         return ""
@@ -27,7 +27,7 @@ class PositionCommands(CommandGroup):
     def cmd_gogui__setup_player(self, command: Command) -> str:
         """Set the side to move in a position that was set up."""
         color = get_color(command)
-        board = self.engine.board
+        board = self.game.board
         if board.moves > 1:
             raise GtpError("moves were played")
         self._set_up([(Stone(int(board.board[pos])), pos) for pos in board.onboard_pos if board.board[pos]], color)
@@ -36,7 +36,7 @@ class PositionCommands(CommandGroup):
     def cmd_gogui__play_sequence(self, command: Command) -> str:
         """Play the moves given as color and point."""
         try:
-            self.engine.play_sequence(self._get_pairs(command, may_pass=True))
+            self.game.play_sequence(self._get_pairs(command, may_pass=True))
         except ValueError:
             raise GtpError("illegal move") from None
         return ""
@@ -59,6 +59,6 @@ class PositionCommands(CommandGroup):
         """Start a game from a position; raises GtpError when it cannot exist."""
         black, white = ([pos for color, pos in stones if color == side] for side in (Stone.BLACK, Stone.WHITE))
         try:
-            self.engine.set_position(black, white, to_move)
+            self.game.set_position(black, white, to_move)
         except ValueError as error:
             raise GtpError(str(error)) from None

@@ -18,7 +18,7 @@ class RulesCommands(CommandGroup):
 
     def cmd_kata__get__rules(self, _: Command) -> str:
         """Answer the rules as JSON."""
-        options = self.engine.options
+        options = self.game.options
         return json.dumps({
             "friendlyPassOk": not options.cgos_mode, "hasButton": False,
             "ko": "POSITIONAL" if options.superko else "SIMPLE", "scoring": "AREA", "suicide": False, "tax": "NONE",
@@ -66,7 +66,7 @@ class RulesCommands(CommandGroup):
 
     def _set_rules(self, fields: dict, replaceable: tuple[str, ...] = ()) -> None:
         """Take over all fields or none; raises GtpError for what cannot be played or replaced."""
-        options = self.engine.options
+        options = self.game.options
         try:
             rules, unsupported = read_rules(fields, Rules(options.superko, options.cgos_mode))
         except ValueError as error:
@@ -74,4 +74,4 @@ class RulesCommands(CommandGroup):
         for name in unsupported:
             if name not in replaceable:
                 raise GtpError(f"unsupported rule {name} {str(fields[name])[:40]}")
-        self.engine.configure(superko=rules.superko, cgos_mode=rules.all_alive)
+        self.game.configure(superko=rules.superko, cgos_mode=rules.all_alive)

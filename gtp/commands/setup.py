@@ -24,34 +24,34 @@ class SetupCommands(CommandGroup):
 
     def _set_size(self, size: int) -> None:
         """Change the size of the board; raises GtpError, naming the sizes that can be played, for another one."""
-        engine = self.engine
-        if not MIN_BOARD_SIZE <= size <= MAX_BOARD_SIZE or not engine.can_play(size):
-            playable = (f"{MIN_BOARD_SIZE} to {MAX_BOARD_SIZE}" if engine.plays_any_size
-                        else f"{engine.board.board_size} only, by {engine.options.model}")
+        game = self.game
+        if not MIN_BOARD_SIZE <= size <= MAX_BOARD_SIZE or not game.can_play(size):
+            playable = (f"{MIN_BOARD_SIZE} to {MAX_BOARD_SIZE}" if game.plays_any_size
+                        else f"{game.board.board_size} only, by {game.options.model}")
             raise GtpError(f"unacceptable size (sizes that can be played: {playable})")
-        engine.set_board_size(size)
+        game.set_board_size(size)
 
     def cmd_clear_board(self, _: Command) -> str:
         """Start a new game; komi and time settings stay."""
-        self.engine.clear()
+        self.game.clear()
         return ""
 
     def cmd_komi(self, command: Command) -> str:
         """Set komi to any finite number."""
-        self.engine.set_komi(get_float(command, 0, "komi not a float"))
+        self.game.set_komi(get_float(command, 0, "komi not a float"))
         return ""
 
     def cmd_get_komi(self, _: Command) -> str:
         """Answer komi."""
-        return str(self.engine.board.get_komi())
+        return str(self.game.board.get_komi())
 
     def cmd_fixed_handicap(self, command: Command) -> str:
         """Put handicap stones on the customary points and answer them."""
-        return self._place_handicap(command, self.engine.get_fixed_handicap)
+        return self._place_handicap(command, self.game.get_fixed_handicap)
 
     def cmd_place_free_handicap(self, command: Command) -> str:
         """Put handicap stones where the engine likes and answer them."""
-        return self._place_handicap(command, self.engine.get_free_handicap)
+        return self._place_handicap(command, self.game.get_free_handicap)
 
     def _place_handicap(self, command: Command, choose) -> str:
         """Put as many stones as asked for on the points that `choose` gives."""
@@ -61,19 +61,19 @@ class SetupCommands(CommandGroup):
             points = choose(number)
         except ValueError:
             raise GtpError("invalid number of stones") from None
-        self.engine.put_handicap(points)
+        self.game.put_handicap(points)
         return self.format_points(points)
 
     def cmd_set_free_handicap(self, command: Command) -> str:
         """Put handicap stones on the given points, at least two of them."""
         points = self.get_points(command)
         self._require_empty_board()
-        if not 2 <= len(points) < self.engine.board.board_size ** 2:
+        if not 2 <= len(points) < self.game.board.board_size ** 2:
             raise GtpError("invalid number of stones")
-        self.engine.put_handicap(points)
+        self.game.put_handicap(points)
         return ""
 
     def _require_empty_board(self) -> None:
         """Raise GtpError when something stands on the board or was played."""
-        if not self.engine.is_untouched():
+        if not self.game.is_untouched():
             raise GtpError("board not empty")

@@ -48,7 +48,7 @@ class SgfCommands(CommandGroup):
         """Answer the game so far as an SGF record, or write it to the file that is named."""
         from sgf.game_record import InterruptedWritingError, format_game
         try:
-            record = format_game(self.engine.board, self.should_stop)
+            record = format_game(self.game.board, self.session.should_stop)
         except InterruptedWritingError:
             raise GtpError("interrupted") from None
         if not command.args:
@@ -64,25 +64,25 @@ class SgfCommands(CommandGroup):
         from sgf.grammar import read_main_line, to_utf8
         from sgf.reader import SGFReader
 
-        engine = self.engine
+        game = self.game
         try:
             nodes = read_main_line(to_utf8(data))
-            reader = SGFReader.from_nodes(nodes, None if "SZ" in nodes[0] else engine.board.board_size)
-            if not engine.can_play(reader.size):
+            reader = SGFReader.from_nodes(nodes, None if "SZ" in nodes[0] else game.board.board_size)
+            if not game.can_play(reader.size):
                 raise GtpError(CANNOT_LOAD)
-            komi = reader.komi if "KM" in nodes[0] else engine.board.get_komi()
+            komi = reader.komi if "KM" in nodes[0] else game.board.get_komi()
             board = self._play_record(reader, komi, move_number)
             if reader.note:
                 print_err(reader.note)
         except (ValueError, RecursionError):
             raise GtpError(CANNOT_LOAD) from None
-        engine.set_board(board)
+        game.set_board(board)
 
     def _play_record(self, reader: "SGFReader", komi: float, move_number: int | None) -> "GoBoard":
         """Return the board before move `move_number` (1 = the first) of a record; raises ValueError."""
         from board.go_board import GoBoard
 
-        board = GoBoard(reader.size, komi, self.engine.options.superko)
+        board = GoBoard(reader.size, komi, self.game.options.superko)
         if reader.black_stones or reader.white_stones:
             board.set_up(reader.black_stones, reader.white_stones, reader.to_move)
         count = reader.get_n_moves() if move_number is None else min(move_number - 1, reader.get_n_moves())

@@ -22,3 +22,19 @@ def test_only_what_is_slow_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     with patience.say_if_slow(say):
         assert heard.wait(60)
     assert said == [patience.SLOW_LINE]
+
+
+def test_a_long_wait_is_said_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    heard = threading.Event()
+
+    def say(line: str) -> None:
+        said.append(line)
+        if len(said) == 3:
+            heard.set()
+
+    monkeypatch.setattr(patience, "SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(patience, "REPEAT_SECONDS", 0.001)
+    with patience.say_if_slow(say):
+        assert heard.wait(60)
+    assert said[1].startswith("Still loading after ")

@@ -12,7 +12,6 @@ import numpy as np
 
 from board.constant import BOARD_SIZE
 from engine.engine import Engine, EvaluatorSource
-from engine.loader import load_engine
 from engine.options import EngineOptions
 from gtp.client import GtpClient
 from gtp.reader import InputLine, LineReader
@@ -48,6 +47,11 @@ class Controller:
         self.client = GtpClient(EngineOptions(**given), lambda chosen: Engine(chosen, source), self._keep)
         self.replies: list[str] = []
 
+    @property
+    def engine(self) -> Engine:
+        """The engine behind the client."""
+        return self.client.session.engine
+
     def _keep(self, reply: str) -> None:
         self.replies.append(reply)
 
@@ -79,7 +83,7 @@ class Controller:
 
     def state(self) -> tuple:
         """Return everything that a failed command must leave alone."""
-        engine = self.client.engine
+        engine = self.engine
         clocks = [(clock.total_left(), clock.count_left) for clock in engine.time.clocks.values()]
         return (engine.board.board_size, engine.board.get_komi(), engine.board.get_move_history(), engine.time.mode,
                 engine.board.get_board_data(0), clocks, engine.board.get_handicap_history())
@@ -100,4 +104,4 @@ def run_main(*options: str, text: str = "", cwd: Path | None = None) -> tuple[in
     return process.returncode, out.decode(), err.decode()
 
 
-__all__ = ["Controller", "FakeEvaluator", "load_engine", "run_main", "start_main"]
+__all__ = ["Controller", "FakeEvaluator", "run_main", "start_main"]

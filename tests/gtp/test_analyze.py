@@ -33,7 +33,7 @@ def gtp() -> Controller:
 def parse(gtp: Controller, text: str) -> AnalysisRequest:
     command = parse_line(f"kata-analyze {text}")
     assert command is not None
-    board = gtp.client.engine.board
+    board = gtp.engine.board
     return RequestParser(command, board.coordinate, board.get_to_move(), KATA_FLAGS).parse()
 
 
@@ -117,8 +117,8 @@ def test_keys(gtp: Controller):
 
 def banned(gtp: Controller, request: AnalysisRequest, color: Stone) -> dict[str, int]:
     """Return the plies for which moves of a color are banned."""
-    coordinate = gtp.client.engine.board.coordinate
-    moves = (*gtp.client.engine.board.onboard_pos, 0)
+    coordinate = gtp.engine.board.coordinate
+    moves = (*gtp.engine.board.onboard_pos, 0)
     assert request.restriction is not None
     plies = {coordinate.convert_to_gtp_format(pos): int(request.restriction.plies[color, pos]) for pos in moves}
     return {name: count for name, count in plies.items() if count}
@@ -141,12 +141,12 @@ def test_avoid_and_allow(gtp: Controller):
     "avoid b D4 1 allow b C3 1", "b 10 extra", "\u00e9", "minmoves 1 minmoves 2",
 ])
 def test_malformed_arguments_get_one_failure_and_no_search(gtp: Controller, text: str):
-    before, calls = gtp.state(), gtp.client.engine.evaluator.calls  # type: ignore[attr-defined]
+    before, calls = gtp.state(), gtp.engine.evaluator.calls  # type: ignore[attr-defined]
     for name in ("kata-analyze", "kata-genmove_analyze", "kata-search_analyze_cancellable"):
         reply = gtp.raw(f"3 {name} {text}")
         assert reply is not None and reply.startswith("?3 ") and reply.count("\n") == 2
     assert gtp.state() == before
-    assert gtp.client.engine.evaluator.calls == calls  # type: ignore[attr-defined]
+    assert gtp.engine.evaluator.calls == calls  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("name", ["lz-analyze", "lz-genmove_analyze", "cgos-analyze", "cgos-genmove_analyze"])
@@ -164,7 +164,7 @@ def test_genmove_analyze_ends_with_a_report_and_a_move(name: str, mode: dict):
     *reports, last = lines_of(gtp.raw(f"8 {name} b"), "8")
     assert len(reports) == 1
     move = re.fullmatch(r"play ([A-E][1-5]|pass)", last)
-    assert move and len(gtp.client.engine.board.get_move_history()) == 1
+    assert move and len(gtp.engine.board.get_move_history()) == 1
     if name.startswith("cgos"):
         assert json.loads(reports[0])["moves"][0]["move"] == move.group(1)
     else:
@@ -187,7 +187,7 @@ def test_analysis_stops_at_any_line(session: Session, name: str, line: str):
     reports = text.split("\n\n")[0].split("\n")[1:]
     assert len(reports) >= 3
     assert all(report.startswith("{" if name == "cgos-analyze" else "info ") for report in reports)
-    assert not session.gtp.client.engine.board.get_move_history()
+    assert not session.gtp.engine.board.get_move_history()
 
 
 def test_pipelined_lines_stop_each_analysis(session: Session):
@@ -220,7 +220,7 @@ def test_genmove_analyze_and_search_are_not_stopped_by_lines():
     gtp = Controller(make=lambda size: fake, any_size=True, strict_visits=40, size=5)
     status, output = gtp.serve(b"1 kata-genmove_analyze b 1\n2 kata-search w\n3 quit\n")
     assert status == 0
-    assert gtp.client.engine.board.moves == 2
+    assert gtp.engine.board.moves == 2
     first, second, *_ = output.split("\n\n")
     assert re.search(r"rootInfo|info .*\nplay [A-E][1-5]$", first)
     assert re.fullmatch(r"=2 [A-E][1-5]", second)
@@ -228,9 +228,9 @@ def test_genmove_analyze_and_search_are_not_stopped_by_lines():
 
 def test_a_full_tree_keeps_the_command_open():
     session = Session(tree_size=100)
-    session.gtp.client.engine.tree._capacity = lambda nodes: (100, 100 * 26)  # type: ignore[method-assign]
+    session.gtp.engine.tree._capacity = lambda nodes: (100, 100 * 26)  # type: ignore[method-assign]
     session.send("1 lz-analyze b 1\n")
-    session.wait(lambda text: session.gtp.client.engine.tree.tree_is_full and text.count("info") > 0)
+    session.wait(lambda text: session.gtp.engine.tree.tree_is_full and text.count("info") > 0)
     time.sleep(0.1)
     assert "\n\n" not in session.output
     session.send("2 name\n")
@@ -255,7 +255,7 @@ def test_cancellable_searches():
     session.send("3 name\n")
     text = session.wait(lambda text: "=3 " in text)
     assert text.split("\n\n")[1].split("\n")[-1] == "play cancelled"
-    assert session.gtp.client.engine.board.moves == 1
+    assert session.gtp.engine.board.moves == 1
     session.close()
 
 
@@ -271,7 +271,7 @@ def test_an_error_on_the_way_still_ends_the_reply(gtp: Controller, monkeypatch: 
     def fail(*_) -> None:
         raise RuntimeError("something broke")
 
-    monkeypatch.setattr(gtp.client.engine, "genmove", fail)
+    monkeypatch.setattr(gtp.engine, "genmove", fail)
     assert gtp.raw("4 kata-genmove_analyze b") == "=4\n\n"
 
 
@@ -382,7 +382,7 @@ def test_order_0_is_genmoves_move_also_when_it_passes():
 
 def test_an_interruption_is_for_this_command_only(gtp: Controller):
     reader = LineReader(lambda: b"")
-    gtp.client.reader = reader
+    gtp.client.session.reader = reader
     reader.interrupted_at = 5
     reader._queue.put(InputLine("name", 6))
     begin = len(gtp.replies)

@@ -131,9 +131,9 @@ def test_a_size_the_network_cannot_play_is_refused():
     gtp = Controller(any_size=False)
     gtp.ask("play b E5")
     assert gtp.fail("boardsize 19") == "unacceptable size (sizes that can be played: 9 only, by model/model.bin)"
-    assert len(gtp.client.engine.board.get_move_history()) == 1
+    assert len(gtp.engine.board.get_move_history()) == 1
     gtp.ask("rectangular_boardsize 9 9")
-    assert gtp.client.engine.board.moves == 1
+    assert gtp.engine.board.moves == 1
     assert gtp.fail("tamago-readsgf (;SZ[13])") == "cannot load file"
 
 
@@ -144,7 +144,7 @@ def test_komi_and_clocks_survive_a_new_game(gtp: Controller):
     for command in ("boardsize 9", "clear_board", "boardsize 5", "clear_board"):
         gtp.ask(command)
         assert gtp.ask("get_komi") == "6.5"
-        clocks = gtp.client.engine.time.clocks.values()
+        clocks = gtp.engine.time.clocks.values()
         assert [clock.main_left for clock in clocks] == [77, 33]
 
 
@@ -158,7 +158,7 @@ def test_play_takes_either_color_at_any_time(gtp: Controller):
     for line in ("play b D4", "play BLACK e4", "play Black pass", "play b PASS", "play w F4", "play w resign",
                  "play W g4"):
         gtp.ask(line)
-    assert gtp.client.engine.board.moves == 7
+    assert gtp.engine.board.moves == 7
 
 
 def play_ko(gtp: Controller) -> None:
@@ -198,7 +198,7 @@ def test_undo(gtp: Controller):
     gtp.ask("undo")
     assert gtp.fail("play b D4") == "illegal move"
     gtp.ask("gg-undo 8")
-    assert gtp.client.engine.board.moves == 1
+    assert gtp.engine.board.moves == 1
     gtp.ask("fixed_handicap 2")
     assert gtp.fail("undo") == "cannot undo"
 
@@ -210,7 +210,7 @@ def test_undo(gtp: Controller):
 def test_fixed_handicap(gtp: Controller, size: int, number: int, points: str):
     gtp.ask(f"boardsize {size}")
     assert sorted(gtp.ask(f"fixed_handicap {number}").split()) == points.split()
-    assert gtp.client.engine.board.get_to_move().name == "WHITE"
+    assert gtp.engine.board.get_to_move().name == "WHITE"
     assert gtp.ask("get_komi") == "7.0"
 
 
@@ -224,7 +224,7 @@ def test_fixed_handicap_that_does_not_exist(gtp: Controller, size: int, number: 
 def test_free_handicap_has_the_exact_number(gtp: Controller, number: int):
     points = gtp.ask(f"place_free_handicap {number}").split()
     assert len(set(points)) == number
-    assert sum(stone == 1 for stone in gtp.client.engine.board.get_board_data(0)) == number
+    assert sum(stone == 1 for stone in gtp.engine.board.get_board_data(0)) == number
     assert gtp.fail("place_free_handicap 2") == "board not empty"
 
 
@@ -233,7 +233,7 @@ def test_free_handicap_limits(gtp: Controller):
         assert gtp.fail(f"place_free_handicap {number}") == "invalid number of stones"
     assert gtp.fail("set_free_handicap A1") == "invalid number of stones"
     gtp.ask("set_free_handicap a1 J9 e5")
-    assert gtp.client.engine.board.get_to_move().name == "WHITE"
+    assert gtp.engine.board.get_to_move().name == "WHITE"
 
 
 def test_showboard_is_in_the_reply(gtp: Controller, capfd: pytest.CaptureFixture):
@@ -287,7 +287,7 @@ def test_loadsgf_goes_to_the_position_before_a_move(gtp: Controller, tmp_path: P
     file.write_bytes(RECORD.replace(";", "\r\n;").encode())
     gtp.ask("komi 0.5")
     gtp.ask(f"loadsgf {file}{number}")
-    assert len(gtp.client.engine.board.get_move_history()) == moves
+    assert len(gtp.engine.board.get_move_history()) == moves
     assert gtp.ask("get_komi") == "5.5"
 
 
@@ -296,20 +296,20 @@ def test_loadsgf_set_up_and_sides(gtp: Controller, tmp_path: Path):
     file.write_text("(;SZ[5]HA[2]AB[bb][dd]AW[cc])")
     gtp.ask("komi 0.5")
     gtp.ask(f"loadsgf {file}")
-    board = gtp.client.engine.board
+    board = gtp.engine.board
     assert (board.board_size, board.get_to_move().name, board.moves) == (5, "BLACK", 1)
     assert gtp.ask("get_komi") == "0.5"
     assert sum(stone != 0 for stone in board.get_board_data(0)) == 3
     assert gtp.fail("undo") == "cannot undo"
     file.write_text("(;SZ[5]HA[2]AB[bb][dd])")
     gtp.ask(f"loadsgf {file}")
-    assert gtp.client.engine.board.get_to_move().name == "WHITE"
+    assert gtp.engine.board.get_to_move().name == "WHITE"
     file.write_text("(;SZ[5]AB[bb][dd]PL[B])")
     gtp.ask(f'loadsgf "{file}"')
-    assert gtp.client.engine.board.get_to_move().name == "BLACK"
+    assert gtp.engine.board.get_to_move().name == "BLACK"
     assert gtp.fail(f"loadsgf {file} 0") == "invalid move number"
 
 
 def test_readsgf(gtp: Controller):
     gtp.ask(f"tamago-readsgf {RECORD}")
-    assert len(gtp.client.engine.board.get_move_history()) == 5
+    assert len(gtp.engine.board.get_move_history()) == 5

@@ -26,7 +26,7 @@ def gtp() -> Controller:
 
 def stones(gtp: Controller) -> dict[str, int]:
     """Return the colors of the stones on the board by their points."""
-    board = gtp.client.engine.board
+    board = gtp.engine.board
     return {board.coordinate.convert_to_gtp_format(pos): int(board.board[pos])
             for pos in board.onboard_pos if board.board[pos]}
 
@@ -38,12 +38,12 @@ def test_set_position_replaces_the_game(gtp: Controller):
     gtp.ask("play b C3")
     gtp.ask("set_position b A1 W b2 w E5")
     assert stones(gtp) == {"A1": 1, "B2": 2, "E5": 2}
-    assert gtp.client.engine.board.get_to_move() is Stone.BLACK
+    assert gtp.engine.board.get_to_move() is Stone.BLACK
     assert gtp.fail("undo") == "cannot undo"
     gtp.ask("set_position")
     assert stones(gtp) == {} and gtp.ask("get_komi") == "2.5"
     gtp.ask("set_position b A1")
-    assert gtp.client.engine.board.get_to_move() is Stone.BLACK
+    assert gtp.engine.board.get_to_move() is Stone.BLACK
 
 
 @pytest.mark.parametrize("line", [
@@ -71,10 +71,10 @@ def test_set_position_replaces_the_game(gtp: Controller):
 def test_failures_change_nothing(gtp: Controller, line: str):
     gtp.ask("play b C3")
     before, rules = gtp.state(), gtp.ask("kata-get-rules")
-    options = gtp.client.engine.options
+    options = gtp.engine.options
     gtp.fail(line)
     assert gtp.state() == before and gtp.ask("kata-get-rules") == rules
-    assert gtp.client.engine.options == options
+    assert gtp.engine.options == options
 
 
 def test_unknown_parameters_are_named(gtp: Controller):
@@ -83,10 +83,10 @@ def test_unknown_parameters_are_named(gtp: Controller):
 
 def test_gogui_set_up(gtp: Controller):
     gtp.ask("gogui-setup B A1 W B1 B B2")
-    assert gtp.client.engine.board.get_to_move() is Stone.BLACK
+    assert gtp.engine.board.get_to_move() is Stone.BLACK
     gtp.ask("gogui-setup_player w")
     assert stones(gtp) == {"A1": 1, "B1": 2, "B2": 1}
-    assert gtp.client.engine.board.get_to_move() is Stone.WHITE
+    assert gtp.engine.board.get_to_move() is Stone.WHITE
     assert gtp.fail("gogui-setup b C3") == "board not empty"
 
 
@@ -124,12 +124,12 @@ def test_printsgf_of_a_long_game_is_written_once_through_and_can_be_interrupted(
         questions.append(1)
         return False
 
-    record = format_game(gtp.client.engine.board, count)
+    record = format_game(gtp.engine.board, count)
     assert record.count(";B[tt];W[tt]") == 10_000
     assert len(questions) < 20_000  # a quadratic writer did not come to its end
     with pytest.raises(InterruptedWritingError):
-        format_game(gtp.client.engine.board, lambda: True)
-    gtp.client.should_stop = lambda: True  # type: ignore[method-assign]
+        format_game(gtp.engine.board, lambda: True)
+    gtp.client.session.should_stop = lambda: True  # type: ignore[method-assign]
     assert gtp.fail("printsgf") == "interrupted"
 
 
@@ -148,11 +148,11 @@ def test_rules(gtp: Controller, line: str, ko: str, friendly: bool):
     gtp.ask(line)
     rules = json.loads(gtp.ask("kata-get-rules"))
     assert (rules["ko"], rules["friendlyPassOk"], rules["scoring"], rules["suicide"]) == (ko, friendly, "AREA", False)
-    board = gtp.client.engine.board
+    board = gtp.engine.board
     assert board.check_superko == (ko == "POSITIONAL") and board.moves == 2
     gtp.ask(f"kata-set-rules {gtp.ask('kata-get-rules')}")
     gtp.ask("boardsize 4")
-    assert gtp.client.engine.board.check_superko == (ko == "POSITIONAL")
+    assert gtp.engine.board.check_superko == (ko == "POSITIONAL")
 
 
 def test_parameters(gtp: Controller):
@@ -165,10 +165,10 @@ def test_parameters(gtp: Controller):
         gtp.ask(f"kata-set-param {name} {value}")
         assert gtp.ask(f"kata-get-param {name}") == value
     assert json.loads(gtp.ask("kata-get-params"))["maxTime"] == "2.5"
-    assert gtp.client.engine.resign.threshold == pytest.approx(0.1)
+    assert gtp.engine.resign.threshold == pytest.approx(0.1)
     gtp.ask("kata-set-param maxTime 1e20")
     gtp.ask("kata-set-param ponderingEnabled false")
-    assert gtp.client.engine.time.limit(Stone.BLACK, 5, 25).visits == 17
+    assert gtp.engine.time.limit(Stone.BLACK, 5, 25).visits == 17
     gtp.ask("search_params ponderingEnabled 1")
     lines = gtp.ask("search_params").split("\n")
     assert "[string] maxVisits 17" in lines and "[bool] ponderingEnabled 1" in lines
@@ -189,7 +189,7 @@ def test_a_refused_parameter_says_why(gtp: Controller):
 def test_search_parameters_reach_the_search(gtp: Controller):
     gtp.ask("kata-set-param cpuctExploration 3")
     gtp.ask("kata-set-param numSearchThreads 2")
-    assert gtp.client.engine.tree.params.selection.c_puct == 1.5 and gtp.client.engine.tree.params.batch_size == 2
+    assert gtp.engine.tree.params.selection.c_puct == 1.5 and gtp.engine.tree.params.batch_size == 2
 
     def priors(command: str) -> list[float]:
         gtp.ask("clear_cache")
@@ -197,7 +197,7 @@ def test_search_parameters_reach_the_search(gtp: Controller):
         return [float(word) for word in re.findall(r"prior ([0-9.]+)", reply)]
 
     calls: list[int] = []
-    gtp.client.is_next_line_here = lambda: calls.append(1) or len(calls) % 9 == 0  # type: ignore
+    gtp.client.session.is_next_line_here = lambda: calls.append(1) or len(calls) % 9 == 0  # type: ignore
     narrow = {name: max(priors(name)) for name in ("kata-search_analyze b", "kata-analyze b")}
     gtp.ask("kata-set-param wideRootNoise 5")
     gtp.ask("kata-set-param analysisWideRootNoise 5")
@@ -209,7 +209,7 @@ def test_visits_can_be_changed_under_a_clock(gtp: Controller):
     gtp.ask("time_settings 100 0 0")
     gtp.ask("time_left b 50 0")
     gtp.ask("kata-set-param maxVisits 9")
-    manager = gtp.client.engine.time
+    manager = gtp.engine.time
     assert manager.mode is TimeControl.TIME_CONTROL
     assert manager.clocks[Stone.BLACK].main_left == 50
     assert manager.limit(Stone.BLACK, 5, 1).visits == 9
@@ -221,7 +221,7 @@ def test_lz_options(gtp: Controller):
     gtp.ask("lz-setoption name visits value 33")
     gtp.ask("lz-setoption name Resign Percentage value 12")
     gtp.ask("lz-setoption name Lagbuffer value 30")
-    engine = gtp.client.engine
+    engine = gtp.engine
     assert (engine.options.visits, engine.resign.threshold, engine.time.lag) == (33, 0.12, 0.3)
     gtp.ask("lz-setoption name Visits value 0")
     assert engine.options.visits is None
@@ -234,7 +234,7 @@ def test_fewer_visits_hold_at_once():
     gtp = Controller(make=lambda size: fake, visits=1000, size=4)
     gtp.ask("kata-set-param maxVisits 3")
     gtp.ask("genmove b")
-    assert gtp.client.engine.tree.root.node_visits <= 3
+    assert gtp.engine.tree.root.node_visits <= 3
 
 
 # --- clocks ---------------------------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def test_fewer_visits_hold_at_once():
 def test_kata_time_settings(gtp: Controller, line: str, mode: TimeControl, left: float | None):
     assert line.split()[0] in gtp.ask("kata-list_time_settings").split()
     gtp.ask(f"kata-time_settings {line}")
-    manager = gtp.client.engine.time
+    manager = gtp.engine.time
     assert manager.mode is mode
     assert [clock.total_left() for clock in manager.clocks.values()] == ([] if left is None else [left, left])
 
@@ -326,11 +326,11 @@ def test_cleanup_captures_dead_stones_before_passing():
     wall = "(;SZ[5]KM[-20]AB[ac][bc][cc][dc][ec][ad][bd][cd][dd][ed]AW[bb])"
     gtp = Controller(visits=6, make=lambda size: FakeEvaluator(size, pass_logit=20.0))
     gtp.ask(f"tamago-readsgf {wall}")
-    gtp.client.engine.board.get_dead_stones = lambda seed=0: [  # type: ignore[method-assign]
-        pos for pos in gtp.client.engine.board.onboard_pos if gtp.client.engine.board.board[pos] == Stone.WHITE]
+    gtp.engine.board.get_dead_stones = lambda seed=0: [  # type: ignore[method-assign]
+        pos for pos in gtp.engine.board.onboard_pos if gtp.engine.board.board[pos] == Stone.WHITE]
     gtp.ask("play w pass")
     assert gtp.ask("kata-search b") == "pass"
     assert gtp.ask("kgs-genmove_cleanup b") != "pass"
     gtp.ask("undo")
-    gtp.client.engine.board.get_dead_stones = lambda seed=0: []  # type: ignore[method-assign]
+    gtp.engine.board.get_dead_stones = lambda seed=0: []  # type: ignore[method-assign]
     assert gtp.ask("kgs-genmove_cleanup b") == "pass"

@@ -58,7 +58,7 @@ def test_best_moves_and_variation(gtp: Controller):
     assert best == words[0]
     variation = gtp.ask("display_pv b").split()
     assert variation[1] == best and variation[::2] == ["b", "w", "b", "w"][:len(variation) // 2]
-    assert len(gtp.client.engine.board.get_move_history()) == 1
+    assert len(gtp.engine.board.get_move_history()) == 1
     assert gtp.ask("kata-search b") == best
 
 

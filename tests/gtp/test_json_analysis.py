@@ -387,7 +387,7 @@ def test_a_model_that_cannot_be_loaded_ends_the_program(capfd: pytest.CaptureFix
     def load():
         raise ValueError("the model is broken")
 
-    analyst.client._loader._load = load
+    analyst.client._loader._make = load
     assert analyst.ask(make_query()) == [] and analyst.status == 2
     assert capfd.readouterr().err == "the model is broken\n"
 

@@ -28,7 +28,7 @@ def with_walls(**options) -> Controller:
 
 def test_diagnostics_go_to_stderr_in_board_order(capfd: pytest.CaptureFixture):
     gtp = Controller(visits=40)
-    gtp.ask("clear_board")
+    assert gtp.engine.board.moves == 1
     capfd.readouterr()
     move = gtp.ask("genmove b")
     out, err = capfd.readouterr()
@@ -38,7 +38,7 @@ def test_diagnostics_go_to_stderr_in_board_order(capfd: pytest.CaptureFixture):
     pattern = re.compile(r"pos=(\S+), visits= *(\d+), policy=\d\.\d{4}, value=\d\.\d{4}, raw_value=\d\.\d{4}, pv=(\S+)")
     found = [pattern.fullmatch(line) for line in lines[1:-1]]
     assert all(found) and found
-    convert = gtp.client.engine.board.coordinate.convert_from_gtp_format
+    convert = gtp.engine.board.coordinate.convert_from_gtp_format
     positions = [convert(match.group(1)) for match in found if match]
     assert positions == sorted(positions, key=lambda pos: (pos == PASS, pos))
     assert move in [match.group(1) for match in found if match]
@@ -61,7 +61,7 @@ def test_modes_and_their_precedence(options: dict, calls: int):
 
 def test_temperature_draws_by_visits():
     gtp = Controller(visits=60)
-    found = gtp.client.engine.look(Stone.BLACK)
+    found = gtp.engine.look(Stone.BLACK)
     rng, count = random.Random(1), 20000
     drawn = Counter(draw_by_visits(found, 0.5, rng) for _ in range(count))
     weights = {move.pos: move.visits ** 2 for move in found.candidates}
@@ -85,7 +85,7 @@ def test_temperature_varies_games_and_the_report_begins_with_the_move_played():
 def test_a_policy_temperature_above_1_makes_priors_more_alike():
     def largest_prior(temperature: float) -> float:
         gtp = Controller(visits=20, policy_temperature=temperature)
-        return max(move.prior for move in gtp.client.engine.look(Stone.BLACK).candidates)
+        return max(move.prior for move in gtp.engine.look(Stone.BLACK).candidates)
     assert largest_prior(3.0) < largest_prior(1.0) < largest_prior(0.3)
 
 
@@ -94,7 +94,7 @@ def test_playouts_correct_the_win_rate_but_not_the_networks_value():
         """Return the network's and the search's win rate of Black, who leads by 2 if the stone in the lane dies."""
         gtp = with_walls(visits=20, **options)
         gtp.ask("play w D5")
-        result = gtp.client.engine.look(Stone.BLACK)
+        result = gtp.engine.look(Stone.BLACK)
         return result.raw_value, result.winrate
 
     assert win_rates(playouts=0)[0] == win_rates(playouts=8)[0] == 0.5
@@ -112,7 +112,7 @@ def test_genmove_plays_its_move_and_goes_on_after_the_end():
     gtp = Controller()
     for line in ("play b pass", "play w pass", "genmove b", "genmove b", "genmove w"):
         gtp.ask(line)
-    assert gtp.client.engine.board.moves == 6
+    assert gtp.engine.board.moves == 6
 
 
 @pytest.mark.parametrize("options", [{}, {"policy_move": True}, {"sequential_halving": True, "visits": 16}])
@@ -128,7 +128,7 @@ def test_reg_genmove_is_deterministic_and_changes_nothing(options: dict):
 def test_resigns_after_a_streak_only():
     gtp = Controller(make=lambda size: FakeEvaluator(size, 0.01), min_resign_move=0, policy_move=True, seed=1)
     assert [gtp.ask("genmove b") == "resign" for _ in range(3)] == [False, False, True]
-    assert gtp.client.engine.board.moves == 3
+    assert gtp.engine.board.moves == 3
     assert gtp.ask("genmove b") == "resign"
     gtp.ask("undo")
     assert gtp.ask("genmove b") != "resign"
@@ -144,7 +144,7 @@ def test_does_not_resign_when_switched_off_or_too_early(options: dict):
 
 def test_resign_streak_is_broken_by_a_better_move():
     gtp = Controller()
-    board = gtp.client.engine.board
+    board = gtp.engine.board
     policy = ResignPolicy(0.05, 2, 0)
     answers = [policy.decide(board, Stone.BLACK, rate) for rate in (0.01, 0.5, 0.01, 0.01)]
     assert answers == [False, False, False, True]
@@ -231,7 +231,7 @@ def test_final_status_lists_every_string_once():
 def test_time_settings(line: str, mode: TimeControl, left: float | None):
     gtp = Controller()
     gtp.ask(line)
-    manager = gtp.client.engine.time
+    manager = gtp.engine.time
     assert manager.mode is mode
     assert [clock.total_left() for clock in manager.clocks.values()] == ([] if left is None else [left, left])
 
@@ -240,7 +240,7 @@ def test_own_clock_runs_when_the_controller_tells_nothing():
     gtp = Controller(visits=None)
     gtp.ask("time_settings 3 0 0")
     gtp.ask("genmove b")
-    left = gtp.client.engine.time.clocks
+    left = gtp.engine.time.clocks
     assert 2 < left[Stone.BLACK].total_left() < 3
     assert left[Stone.WHITE].total_left() == 3
     gtp.ask("time_left b -1.5 0")
@@ -250,12 +250,12 @@ def test_own_clock_runs_when_the_controller_tells_nothing():
 def test_an_interruption_ends_the_search_that_is_running():
     gtp = Controller(visits=1_000_000, tree_size=1000)
     reader = LineReader(lambda: b"")
-    gtp.client.reader = reader
+    gtp.client.session.reader = reader
     reader.interrupted_at = 5
     assert gtp.client.execute(InputLine("genmove b", number=4)) is not None
-    assert gtp.client.engine.tree.root.node_visits < 10_000
-    gtp.client.line = InputLine("genmove b", number=6)
-    assert not gtp.client.should_stop()
+    assert gtp.engine.tree.root.node_visits < 10_000
+    gtp.client.session.line = InputLine("genmove b", number=6)
+    assert not gtp.client.session.should_stop()
 
 
 def test_moves_asked_for_in_a_row_are_charged_one_by_one():
@@ -264,5 +264,5 @@ def test_moves_asked_for_in_a_row_are_charged_one_by_one():
     past = time.monotonic() - 50
     for number, color in enumerate("bwbw", start=1):
         gtp.client.execute(InputLine(f"genmove {color}", number, past))
-    left = [clock.total_left() for clock in gtp.client.engine.time.clocks.values()]
+    left = [clock.total_left() for clock in gtp.engine.time.clocks.values()]
     assert left[0] < 51 and left[1] > 90

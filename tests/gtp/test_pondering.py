@@ -10,7 +10,7 @@ from tests.gtp.test_analyze import Session
 
 def test_the_tree_grows_after_an_own_move_and_is_kept():
     session = Session(ponder=True, visits=4, make=lambda size: FakeEvaluator(size))
-    engine = session.gtp.client.engine
+    engine = session.gtp.engine
     session.send("1 genmove b\n")
     session.wait(lambda text: text.count("\n\n") == 1)
     session.wait(lambda _: engine.tree.root.node_visits > 40)
@@ -41,8 +41,8 @@ def test_no_pondering_when_it_is_off_or_the_game_is_over(options: dict):
     session.send("1 genmove b\n2 name\n")
     session.wait(lambda text: "=2" in text)
     time.sleep(0.2)
-    visits = session.gtp.client.engine.tree.root.node_visits
+    visits = session.gtp.engine.tree.root.node_visits
     time.sleep(0.2)
-    assert session.gtp.client.engine.tree.root.node_visits == visits
-    assert not session.gtp.client.engine.wants_to_ponder()
+    assert session.gtp.engine.tree.root.node_visits == visits
+    assert not session.gtp.engine.wants_to_ponder()
     session.close()

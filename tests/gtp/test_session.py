@@ -44,7 +44,7 @@ def test_overlong_line_is_refused():
 
 def test_an_unexpected_error_is_one_failure_line(capfd: pytest.CaptureFixture):
     gtp = Controller()
-    gtp.client.engine.board = None  # type: ignore[assignment]
+    gtp.engine.board = None  # type: ignore[assignment]
     reply = gtp.raw("3 showboard")
     assert reply is not None and reply.startswith("?3 internal error: AttributeError") and reply.count("\n") == 2
     assert "showboard: internal error" in capfd.readouterr().err

@@ -1,0 +1,154 @@
+"""While the network loads: board commands are answered, and nobody is waited for in vain."""
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.engine import Engine, EvaluatorSource
+from engine.loader import AbandonedError, EngineLoader
+from engine.options import EngineOptions
+from gtp import session
+from gtp.analysis.server import AnalysisClient
+from gtp.client import GtpClient
+from gtp.reader import LineReader
+from nn.inference.evaluator import load_evaluator
+from nn.model_file import find_board_size
+from tests.gtp.players import ROOT, Controller, FakeEvaluator
+
+
+class Model:
+    """A network that is loaded when `go` is set."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+
+    def load(self, size: int | None) -> FakeEvaluator:
+        assert self.go.wait(60)
+        return FakeEvaluator(size or 9)
+
+    def make(self, options: EngineOptions) -> Engine:
+        return Engine(options, EvaluatorSource(self.load, any_size=True, board_size=9))
+
+
+@pytest.fixture
+def model() -> Model:
+    return Model()
+
+
+def feed(*chunks: bytes, end: bool = True) -> Callable[[], bytes]:
+    """Return a reader of these pieces that then ends, or stays silent."""
+    rest = list(chunks)
+
+    def read() -> bytes:
+        if rest:
+            return rest.pop(0)
+        if not end:
+            time.sleep(60)
+        return b""
+
+    return read
+
+
+def test_board_commands_do_not_wait_for_the_network(model: Model):
+    commands = (
+        "1 boardsize 5", "2 clear_board", "3 komi 6.5", "4 time_settings 60 0 0", "5 time_left b 60 0", "6 play b C3",
+        "7 showboard", "8 undo", "9 set_free_handicap B2 D4", "10 final_score", "11 kata-set-rules tromp-taylor",
+        "12 kata-set-param maxVisits 4", "13 kata-get-rules", "14 printsgf", "15 rectangular_boardsize 6 6",
+        "16 gogui-setup b A1 w B2", "17 fixed_handicap 2", "18 lz-genmove_analyze b 1", "19 get_komi")
+    replies: list[str] = []
+
+    def write(text: str) -> None:
+        replies.append(text)
+        if text == "=18\n":  # all before were answered, and this one has begun: now the network comes
+            model.go.set()
+
+    text = "\n".join(commands) + "\n"
+    assert GtpClient(EngineOptions(visits=4), model.make, write).run(LineReader(feed(text.encode()))) == 0
+    frames = "".join(replies).split("\n\n")
+    assert [frame.partition(" ")[0].partition("\n")[0] for frame in frames[:-1]] == [
+        f"{'?' if number == 17 else '='}{number}" for number in range(1, 20)]
+    assert "\nplay " in frames[17] and frames[18] == "=19 6.5"
+
+
+@pytest.mark.parametrize("text", [b"genmove b\n", b"play b C3\nkata-analyze 10\n"])
+def test_an_engine_whose_client_died_while_it_loads_ends(model: Model, text: bytes, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("gtp.session.nobody_reads_stdout", lambda: True)
+    monkeypatch.setattr("engine.loader.POLL_SECONDS", 0.01)
+    client = GtpClient(EngineOptions(), model.make, lambda _: None)
+    assert client.run(LineReader(feed(text))) == 0
+    assert not model.go.is_set()
+
+
+def test_an_analysis_engine_whose_client_died_while_it_loads_ends(model: Model, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("gtp.analysis.server.nobody_reads_stdout", lambda: True)
+    monkeypatch.setattr("engine.loader.POLL_SECONDS", 0.01)
+    query = b'{"id":"a","rules":"chinese","boardXSize":9,"boardYSize":9,"moves":[]}\n'
+    answers: list[str] = []
+    assert AnalysisClient(EngineOptions(), model.make, answers.append).run(LineReader(feed(query))) == 0
+    assert answers == []
+
+
+def test_errors_of_queries_are_answered_while_the_network_loads(model: Model):
+    answers: list[str] = []
+
+    def write(text: str) -> None:
+        answers.append(text)
+        model.go.set()
+
+    def read_later() -> bytes:
+        return lines.pop(0)() if lines else b""
+
+    lines = [lambda: b'{"id":"a","rules":"chinese","boardXSize":9,"boardYSize":9,"moves":[],"maxVisits":2}\n',
+             lambda: b'{"id":"b"}\n', lambda: b"" if model.go.wait(60) else b"x"]
+    assert AnalysisClient(EngineOptions(), model.make, write).run(LineReader(read_later)) == 0
+    assert [answer.partition('"id":')[2][:3] for answer in answers] == ['"b"', '"a"']
+
+
+def test_a_wait_is_given_up(model: Model):
+    with pytest.raises(AbandonedError):
+        EngineLoader(lambda: model.make(EngineOptions())).get(lambda: True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="poll of Unix")
+def test_a_reader_of_stdout_that_is_gone_is_noticed(monkeypatch: pytest.MonkeyPatch):
+    read_end, write_end = os.pipe()
+    with os.fdopen(write_end, "w") as stdout:
+        monkeypatch.setattr("sys.stdout", stdout)
+        assert not session.nobody_reads_stdout()
+        os.close(read_end)
+        assert session.nobody_reads_stdout()
+
+
+def test_the_size_of_a_model_is_found_without_loading_it(tmp_path: Path):
+    assert find_board_size(ROOT / "model" / "model.bin") == load_evaluator(ROOT / "model" / "model.bin").board_size
+    assert find_board_size(ROOT / "main.py") is find_board_size(tmp_path / "none.bin") is None
+
+
+def test_the_network_for_another_size_is_loaded_when_it_is_needed():
+    sizes: list[int | None] = []
+
+    def load(size: int | None) -> FakeEvaluator:
+        sizes.append(size)
+        return FakeEvaluator(size or 9)
+
+    engine = Engine(EngineOptions(), EvaluatorSource(load, any_size=True, board_size=9))
+    engine.load()
+    engine.set_board_size(5)
+    assert sizes == [9]
+    planes = np.zeros((1, 6, 5, 5), dtype=np.float32)
+    assert engine.evaluator(planes)[0].shape == (1, 26) and engine.tree.board_size == 5
+    assert sizes == [9, 5]
+
+
+def test_a_game_without_its_player_keeps_its_promises():
+    gtp = Controller()
+    assert gtp.ask("boardsize 5") == "" and gtp.ask("play b C3") == ""
+    assert not gtp.client.loader.started
+    gtp.ask("genmove w")
+    assert gtp.client.loader.is_ready and gtp.engine.board.moves == 3
