@@ -44,6 +44,11 @@ def without_compiler() -> Iterator[None]:
         _patience.endless = before
 
 
+def wait_for_compiler() -> None:
+    """Compile again for the rest of this thread's block of without_compiler."""
+    _patience.endless = True
+
+
 def widen(kind: Any) -> Any:
     """Return the type in which kernels hand each other a value of type `kind`: small integers as int64."""
     kind = numba.types.unliteral(kind)

@@ -7,6 +7,7 @@ import os
 import queue
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from common.print_console import print_err
@@ -92,7 +93,8 @@ class GtpClient:
             return format_failure(command.id, "unknown command")
         self.session.begin(line, command)
         try:
-            text = method(command)
+            with self._at_once(method):
+                text = method(command)
             return format_end(text) if self.session.reply_is_open else format_success(command.id, text)
         except GtpError as error:
             return format_failure(command.id, str(error))
@@ -104,6 +106,13 @@ class GtpClient:
             if self.session.reply_is_open:
                 return format_end("")
             return format_failure(command.id, text)
+
+    def _at_once(self, method: CommandMethod) -> AbstractContextManager[None]:
+        """Return a context in which a command about the board does not wait for the compiler while the engine loads."""
+        if self.loader.is_ready or isinstance(getattr(method, "__self__", None), AdminCommands):
+            return nullcontext()
+        from common.kernel import without_compiler
+        return without_compiler()
 
     def run(self, reader: LineReader) -> int:
         """Answer commands until `quit`, the end of the input or Ctrl-C, and return the exit status."""

@@ -72,7 +72,10 @@ class Session:
     @property
     def engine(self) -> "Engine":
         """The game with its player; the first use waits until the network is loaded. Raises LoadError."""
-        return self.loader.get(nobody_reads_stdout)
+        engine = self.loader.get(nobody_reads_stdout)
+        from common.kernel import wait_for_compiler
+        wait_for_compiler()
+        return engine
 
     # --- the reply ----------------------------------------------------------------------------------------------
 

@@ -100,7 +100,7 @@ class GoguiCommands(CommandGroup):
     def cmd_display_ownership(self, _: Command) -> str:
         """Answer whose each point is at the end of playouts, from -1 (White's) to 1 (Black's), as a dboard."""
         from mcts.score_estimate import ScoreEstimator
-        board = self.game.board
+        board = self.engine.board
         ownership = ScoreEstimator(board, Stone.BLACK).estimate_position(OWNERSHIP_PAIRS).ownership
         return format_board([f"{value:.3f}" for value in ownership], board.board_size)
 
@@ -118,7 +118,7 @@ class GoguiCommands(CommandGroup):
 
     def cmd_display_dead_stones(self, _: Command) -> str:
         """Answer the stones that count as dead."""
-        return self.format_points(self.game.get_dead_stones())
+        return self.format_points(self.engine.get_dead_stones())
 
     def _get_color_or_to_move(self, command: Command) -> Stone:
         """Return the color that the first argument names, the side to move if there is none."""

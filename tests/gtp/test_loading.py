@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from common import kernel
 from engine.engine import Engine, EvaluatorSource
 from engine.loader import AbandonedError, EngineLoader
 from engine.options import EngineOptions
@@ -58,7 +59,7 @@ def feed(*chunks: bytes, end: bool = True) -> Callable[[], bytes]:
 def test_board_commands_do_not_wait_for_the_network(model: Model):
     commands = (
         "1 boardsize 5", "2 clear_board", "3 komi 6.5", "4 time_settings 60 0 0", "5 time_left b 60 0", "6 play b C3",
-        "7 showboard", "8 undo", "9 set_free_handicap B2 D4", "10 final_score", "11 kata-set-rules tromp-taylor",
+        "7 showboard", "8 undo", "9 set_free_handicap B2 D4", "10 gogui-setup_player b", "11 kata-set-rules tromp-taylor",
         "12 kata-set-param maxVisits 4", "13 kata-get-rules", "14 printsgf", "15 rectangular_boardsize 6 6",
         "16 gogui-setup b A1 w B2", "17 fixed_handicap 2", "18 lz-genmove_analyze b 1", "19 get_komi")
     replies: list[str] = []
