@@ -59,7 +59,8 @@ def feed(*chunks: bytes, end: bool = True) -> Callable[[], bytes]:
 def test_board_commands_do_not_wait_for_the_network(model: Model):
     commands = (
         "1 boardsize 5", "2 clear_board", "3 komi 6.5", "4 time_settings 60 0 0", "5 time_left b 60 0", "6 play b C3",
-        "7 showboard", "8 undo", "9 set_free_handicap B2 D4", "10 gogui-setup_player b", "11 kata-set-rules tromp-taylor",
+        "7 showboard", "8 undo", "9 set_free_handicap B2 D4",
+        "10 gogui-setup_player w", "11 kata-set-rules tromp-taylor",
         "12 kata-set-param maxVisits 4", "13 kata-get-rules", "14 printsgf", "15 rectangular_boardsize 6 6",
         "16 gogui-setup b A1 w B2", "17 fixed_handicap 2", "18 lz-genmove_analyze b 1", "19 get_komi")
     replies: list[str] = []
@@ -153,3 +154,14 @@ def test_a_game_without_its_player_keeps_its_promises():
     assert not gtp.client.loader.started
     gtp.ask("genmove w")
     assert gtp.client.loader.is_ready and gtp.engine.board.moves == 3
+
+
+def test_board_commands_do_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch):
+    patience: list[bool] = []
+    gtp = Controller()
+    monkeypatch.setattr("gtp.commands.setup.SetupCommands.game", property(
+        lambda self: patience.append(kernel._patience.endless) or self.session.game))
+    gtp.ask("komi 5")
+    assert gtp.engine.board.get_komi() == 5  # the engine is loaded now
+    gtp.ask("komi 6")
+    assert patience == [False, True] and kernel._patience.endless
