@@ -3,6 +3,7 @@
 import gc
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from board.constant import BOARD_SIZE
@@ -82,6 +83,13 @@ class EngineLoader:
         except Exception as error:
             self.error = describe(error)
             raise LoadError(self.error) from None
+
+    def at_once(self) -> AbstractContextManager[None]:
+        """Return a context in which this thread does not wait for the compiler while the engine loads."""
+        if self.is_ready:
+            return nullcontext()
+        from common.kernel import without_compiler
+        return without_compiler()
 
     def get(self, is_abandoned: Callable[[], bool] = lambda: False) -> "Engine":
         """Return the engine, waiting for it; raises LoadError, and AbandonedError when nobody waits any more."""

@@ -7,7 +7,7 @@ import os
 import queue
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from common.print_console import print_err
@@ -93,7 +93,9 @@ class GtpClient:
             return format_failure(command.id, "unknown command")
         self.session.begin(line, command)
         try:
-            with self._at_once(method):
+            # What numba costs at the first use is not for the questions that come first.
+            is_light = isinstance(getattr(method, "__self__", None), AdminCommands)
+            with nullcontext() if is_light else self.loader.at_once():
                 text = method(command)
             return format_end(text) if self.session.reply_is_open else format_success(command.id, text)
         except GtpError as error:
@@ -106,13 +108,6 @@ class GtpClient:
             if self.session.reply_is_open:
                 return format_end("")
             return format_failure(command.id, text)
-
-    def _at_once(self, method: CommandMethod) -> AbstractContextManager[None]:
-        """Return a context in which a command about the board does not wait for the compiler while the engine loads."""
-        if self.loader.is_ready or isinstance(getattr(method, "__self__", None), AdminCommands):
-            return nullcontext()
-        from common.kernel import without_compiler
-        return without_compiler()
 
     def run(self, reader: LineReader) -> int:
         """Answer commands until `quit`, the end of the input or Ctrl-C, and return the exit status."""

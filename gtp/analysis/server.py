@@ -120,7 +120,8 @@ class AnalysisClient:
             if isinstance(content.get("action"), str):
                 self._act(content["action"], content)
             else:
-                self._enqueue(query_id, content)
+                with self._loader.at_once():
+                    self._enqueue(query_id, content)
         except QueryError as error:
             self._send({"error": str(error), "field": error.field, "id": query_id})
         except (LoadError, OSError):  # OSError: nobody reads the answers any more

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from engine.engine import Engine, EvaluatorSource
 from engine.loader import AbandonedError, EngineLoader
 from engine.options import EngineOptions
 from gtp import session
+from gtp.analysis.fields import QueryError
 from gtp.analysis.server import AnalysisClient
 from gtp.client import GtpClient
 from gtp.reader import LineReader
@@ -38,8 +39,10 @@ class Model:
 
 
 @pytest.fixture
-def model() -> Model:
-    return Model()
+def model() -> Iterator[Model]:
+    model = Model()
+    yield model
+    model.go.set()
 
 
 def feed(*chunks: bytes, end: bool = True) -> Callable[[], bytes]:
@@ -84,7 +87,6 @@ def test_an_engine_whose_client_died_while_it_loads_ends(model: Model, text: byt
     monkeypatch.setattr("engine.loader.POLL_SECONDS", 0.01)
     client = GtpClient(EngineOptions(), model.make, lambda _: None)
     assert client.run(LineReader(feed(text))) == 0
-    assert not model.go.is_set()
 
 
 def test_an_analysis_engine_whose_client_died_while_it_loads_ends(model: Model, monkeypatch: pytest.MonkeyPatch):
@@ -165,3 +167,15 @@ def test_board_commands_do_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyP
     assert gtp.engine.board.get_komi() == 5  # the engine is loaded now
     gtp.ask("komi 6")
     assert patience == [False, True] and kernel._patience.endless
+
+
+def test_queries_do_not_wait_for_the_compiler(model: Model, monkeypatch: pytest.MonkeyPatch):
+    patience: list[bool] = []
+
+    def read(query_id: str, _: dict) -> None:
+        patience.append(kernel._patience.endless)
+        raise QueryError("moves", "no")
+
+    monkeypatch.setattr("gtp.analysis.query.read_query", read)
+    AnalysisClient(EngineOptions(), model.make, lambda _: None).run(LineReader(feed(b'{"id":"a"}\n')))
+    assert patience == [False]
