@@ -57,8 +57,8 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 @click.option("--superko", type=click.BOOL, default=False, show_default=True,
               help="Whether a move that repeats an earlier position is illegal.")
 @click.option("--model", default=DEFAULT_MODEL, show_default=True,
-              help="Model file, looked up in the current directory, then beside the program; "
-                   "none: a network with random weights.")
+              help="Model file, looked up in the current directory, then beside the program; a network of KataGo "
+                   "(.bin.gz or .txt.gz); none: a network with random weights.")
 @click.option("--use-gpu", type=click.BOOL, default=False, show_default=True, help="Run the network on the first GPU.")
 @click.option("--policy-move", type=click.BOOL, default=False, show_default=True,
               help="Draw moves from the network's policy without search; beats --sequential-halving.")

@@ -184,8 +184,9 @@ def check_model(patient: Patient) -> Iterator[Finding]:
         yield Finding(OK, "board sizes", "2x2 to 19x19")
         return
     yield Finding(OK, "model", f"{evaluator.description} ({options.model})")
-    size = evaluator.board_size
-    yield Finding(OK, "board sizes", f"{size}x{size}; others need a model of their size (or --model none)")
+    sizes = [f"{size}x{size}" for size in (evaluator.sizes[0], evaluator.sizes[-1])]
+    text = f"{sizes[0]}; others" if len(evaluator.sizes) == 1 else f"{sizes[0]} to {sizes[1]}; others"
+    yield Finding(OK, "board sizes", f"{text} need a model of their size (or --model none)")
 
 
 def locate_model(patient: Patient) -> tuple[Patient, Finding | None]:

@@ -24,6 +24,7 @@ from mcts.score_estimate import ScoreEstimator
 from mcts.time_manager import StartOptions
 from mcts.tree import Evaluator, MCTSTree
 from nn.inference.policy_player import RawEvaluation, evaluate
+from nn.model_file import choose_size
 
 WARM_UP_VISITS = 16
 # Version of the model files' format, a whole number because programs expect one as KataGo's; there is one format.
@@ -36,14 +37,12 @@ class EvaluatorSource:
 
     Attributes:
         load: returns the evaluator for a board size; None takes the network's own.
-        any_size: whether `load` can serve every size.
-        board_size: the network's own size, None if only loading it tells.
+        sizes: the board sizes that `load` can serve, None if only a network that is loaded tells.
         warm_up: whether `Engine.load` also gets the compiled code ready that a game needs.
     """
 
     load: Callable[[int | None], Evaluator]
-    any_size: bool = False
-    board_size: int | None = None
+    sizes: range | None = None
     warm_up: bool = False
 
 
@@ -55,11 +54,11 @@ class Engine(Game):
         self._source = source
         self._evaluator: Evaluator | None = None
         self._tree: MCTSTree | None = None
-        size = options.size or source.board_size
+        size = options.size or (choose_size(source.sizes) if source.sizes else None)
         if size is None:
             self._evaluator = source.load(None)
             size = getattr(self._evaluator, "board_size", BOARD_SIZE)
-        super().__init__(options, size, source.any_size)
+        super().__init__(options, size, source.sizes or getattr(self._evaluator, "sizes", range(size, size + 1)))
         self._random = random.Random(options.seed)
         self._has_searched = False
         self._last_move_at = 0.0

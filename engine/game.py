@@ -17,10 +17,10 @@ from mcts.time_manager import StartOptions, TimeManager
 class Game:
     """Board and clocks of a game, and the options that govern them."""
 
-    def __init__(self, options: EngineOptions, board_size: int, plays_any_size: bool) -> None:
-        """Set up an empty board; the player's network serves its size alone or every size."""
+    def __init__(self, options: EngineOptions, board_size: int, sizes: range) -> None:
+        """Set up an empty board; `sizes` are those that the player's network serves."""
         self.options = options
-        self.plays_any_size = plays_any_size
+        self.sizes = sizes
         self.board = GoBoard(board_size, options.komi, options.superko)
         self.time = TimeManager(self._start_options(), options.lag)
         self.resign = ResignPolicy(options.resign_threshold, options.resign_streak, options.min_resign_move)
@@ -47,7 +47,7 @@ class Game:
 
     def can_play(self, board_size: int) -> bool:
         """Tell whether the network serves a board size."""
-        return self.plays_any_size or board_size == self.board.board_size
+        return board_size in self.sizes
 
     def set_board_size(self, board_size: int) -> None:
         """Start a game on an empty board of a size that can be played; komi and time settings stay."""

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-from board.constant import BOARD_SIZE
 from common.patience import say_if_slow
 from common.print_console import print_err
 from engine.options import EngineOptions
-from nn.model_file import RANDOM_MODEL, ModelFileError, find_board_size
+from nn.model_file import ANY_SIZE, RANDOM_MODEL, ModelFileError, find_sizes
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -37,9 +36,8 @@ def make_engine(options: EngineOptions) -> "Engine":
         from nn.inference.evaluator import load_evaluator
         return load_evaluator(options.model, board_size, options.use_gpu, options.symmetries)
 
-    is_random = options.model == RANDOM_MODEL
-    size = BOARD_SIZE if is_random else find_board_size(options.model)
-    return Engine(options, EvaluatorSource(load, is_random, size, warm_up=True))
+    sizes = ANY_SIZE if options.model == RANDOM_MODEL else find_sizes(options.model)
+    return Engine(options, EvaluatorSource(load, sizes, warm_up=True))
 
 
 class EngineLoader:

@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 
 # Stands for a network with random (seeded) weights wherever a model file may be named.
 RANDOM_MODEL = "none"
 # The tensor of a DualNet whose first side is the number of moves, the pass included.
 POLICY_WEIGHTS = "policy_head.fc_layer.weight"
+# How KataGo's files begin, and the sizes that its networks are trained on.
+GZIP_MAGIC = b"\x1f\x8b"
+KATAGO_SIZES = range(7, MAX_BOARD_SIZE + 1)
+ANY_SIZE = range(MIN_BOARD_SIZE, MAX_BOARD_SIZE + 1)
 SUGGESTION = "give another file with --model, or `--model none` for a network that knows nothing"
 
 
@@ -62,14 +66,29 @@ class _ShapeReader(pickle.Unpickler):
         """Leave the numbers where they are."""
 
 
-def find_board_size(path: str | Path) -> int | None:
-    """Return the board size that a DualNet's file is for, without torch; None where the file does not tell."""
+def find_sizes(path: str | Path) -> range | None:
+    """Return the board sizes that a file's network can play, without torch; None where the file does not tell."""
     try:
+        with open(path, "rb") as file:
+            if file.read(len(GZIP_MAGIC)) == GZIP_MAGIC:
+                return KATAGO_SIZES
         with zipfile.ZipFile(path) as archive:
             name = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
-            shapes = _ShapeReader(archive.open(name)).load()
-        moves = shapes[POLICY_WEIGHTS][0]
+            content = _ShapeReader(archive.open(name)).load()
+        if "kind" in content:
+            return ANY_SIZE
+        moves = content[POLICY_WEIGHTS][0]
         size = math.isqrt(moves - 1)
     except Exception:  # whatever is wrong with the file is told when it is loaded
         return None
-    return size if size * size + 1 == moves and MIN_BOARD_SIZE <= size <= MAX_BOARD_SIZE else None
+    return range(size, size + 1) if size * size + 1 == moves and size in ANY_SIZE else None
+
+
+def choose_size(sizes: range) -> int:
+    """Return the board size to begin with."""
+    return BOARD_SIZE if BOARD_SIZE in sizes else sizes[0]
+
+
+def describe_sizes(sizes: range) -> str:
+    """Return board sizes as text: "9" or "7 to 19"."""
+    return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"

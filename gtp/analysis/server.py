@@ -184,8 +184,8 @@ class AnalysisClient:
         from gtp.analysis.query import read_query
         query, game = read_query(query_id, content), self._loader.game
         if not game.can_play(query.board_size):
-            size = game.board.board_size
-            raise QueryError("boardXSize", f"This model is for {size}x{size} boards, not "
+            sizes = " to ".join(f"{size}x{size}" for size in sorted({game.sizes[0], game.sizes[-1]}))
+            raise QueryError("boardXSize", f"This model is for {sizes} boards, not "
                                            f"{query.board_size}x{query.board_size}: give another one with --model")
         query.make_board(len(query.moves), game.options.komi)
         for name, text in query.warnings:

@@ -1,9 +1,9 @@
 """Commands that prepare a game: size, komi, handicap."""
 
-from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from gtp.arguments import get_float, get_integer
 from gtp.commands.command_group import CommandGroup
 from gtp.protocol import Command, GtpError
+from nn.model_file import ANY_SIZE, describe_sizes
 
 
 class SetupCommands(CommandGroup):
@@ -25,9 +25,9 @@ class SetupCommands(CommandGroup):
     def _set_size(self, size: int) -> None:
         """Change the size of the board; raises GtpError, naming the sizes that can be played, for another one."""
         game = self.game
-        if not MIN_BOARD_SIZE <= size <= MAX_BOARD_SIZE or not game.can_play(size):
-            playable = (f"{MIN_BOARD_SIZE} to {MAX_BOARD_SIZE}" if game.plays_any_size
-                        else f"{game.board.board_size} only, by {game.options.model}")
+        if not game.can_play(size):
+            playable = describe_sizes(game.sizes) + (" only" if len(game.sizes) == 1 else "")
+            playable += "" if game.sizes == ANY_SIZE else f", by {game.options.model}"
             raise GtpError(f"unacceptable size (sizes that can be played: {playable})")
         game.set_board_size(size)
 

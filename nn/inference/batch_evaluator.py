@@ -74,7 +74,7 @@ class CudaBuffer:
 
     def _evaluate(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Return policy logits and values of the planes on the device."""
-        return self._network(self._planes.to(self._dtype).contiguous(memory_format=torch.channels_last))
+        return self._network(self._planes.to(self._dtype).contiguous(memory_format=torch.channels_last))[:2]
 
     def launch(self) -> None:
         """Bring the planes over, evaluate them and bring the answer back, without waiting for any of it."""

@@ -3,6 +3,7 @@
 Letters: N positions, P planes, S board size, A = S*S + 1 policy entries.
 """
 
+import copy
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from nn.inference.prepared_net import PreparedNet
 from nn.inference.winograd import is_worth_while
 from nn.model_file import ModelFile
 from nn.network.dual_net import DualNet
+from nn.network.katago import KataGoNet
 from nn.network.pooled_net import PooledNet
 from nn.network.weights import load_network
 from nn.plane_sets import PLANE_SETS
@@ -27,6 +29,13 @@ GPU_BATCH_LIMIT = 4096
 Answer = tuple[np.ndarray, ...]
 
 
+def prepare(network: DualNet | PooledNet | KataGoNet) -> FoldedNet | PreparedNet | KataGoNet:
+    """Return a copy of a network as it is run."""
+    if isinstance(network, DualNet):
+        return FoldedNet(network.eval())
+    return copy.deepcopy(network) if isinstance(network, KataGoNet) else PreparedNet(network)
+
+
 class Evaluator:
     """A callable from planes to policy and value; number format and memory layout follow from the device.
 
@@ -36,23 +45,26 @@ class Evaluator:
     Attributes:
         plane_set: the planes it takes.
         board_size: the only board size it evaluates.
+        sizes: those that the network could be loaded for.
         batch_limit: positions that are evaluated at a time; a call may bring more.
         description: device, number format and shape of the network, for people.
         network, dtype: the network as it is run, and its number format, for nn/inference/batch_evaluator.py.
     """
 
-    def __init__(self, network: DualNet | PooledNet, symmetries: int = 1, board_size: int | None = None) -> None:
+    def __init__(
+        self, network: DualNet | PooledNet | KataGoNet, symmetries: int = 1, board_size: int | None = None
+    ) -> None:
         """Prepare a network on the device where it lies; it is left as it is. `board_size` None takes the network's."""
         self.plane_set = PLANE_SETS[network.features]
         self.board_size = network.board_size if isinstance(network, DualNet) else board_size or BOARD_SIZE
+        self.sizes = network.sizes
         self._symmetry = make_symmetry_index(self.board_size)[:symmetries]
         self._inverse = np.argsort(self._symmetry, axis=1)
         self.device = next(network.parameters()).device
         self.dtype = choose_half_dtype(self.device) or torch.float32
         self.batch_limit = GPU_BATCH_LIMIT if self.device.type == "cuda" else CPU_BATCH_LIMIT
         with torch.no_grad():
-            folded = FoldedNet(network.eval()) if isinstance(network, DualNet) else PreparedNet(network)
-            prepared = folded.to_precision(self.dtype)
+            prepared = prepare(network).to_precision(self.dtype)
         self.network = prepared.to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
         self._tiled = TiledNet(self.network) if self._pays_to_tile() else None
         shape = network.shape

@@ -43,6 +43,11 @@ class DualNet(nn.Module):
         self.softmax = nn.Softmax(dim=1)
 
     @property
+    def sizes(self) -> range:
+        """The board sizes it can play."""
+        return range(self.board_size, self.board_size + 1)
+
+    @property
     def shape(self) -> dict[str, Any]:
         """What tells this network from others of its kind, by the names of the options that choose it."""
         return {"features": self.features, "head": "lecture", "filters": self.conv_layer.out_channels,

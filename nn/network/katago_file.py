@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-GZIP_MAGIC = b"\x1f\x8b"
 BINARY_MARK = b"@BIN@"
 # Bytes a file may unpack to, and the largest sizes that a layer may have: ten times what is in use.
 MAX_BYTES = 2 << 30

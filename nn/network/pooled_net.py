@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from nn.model_file import ANY_SIZE
+
 BN_MOMENTUM = 0.01
 BN_EPS = 2e-5
 LEAD_UNIT = 20.0  # points of lead that the network's output 1 stands for
@@ -194,6 +196,7 @@ class PooledNet(nn.Module):
     """Stem, blocks, policy head and score head; the same weights for every board size."""
 
     kind = "pooled"
+    sizes = ANY_SIZE
 
     def __init__(self, config: PooledConfig) -> None:
         """Make a network with random weights."""

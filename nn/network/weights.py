@@ -1,7 +1,7 @@
 """Weights on disk.
 
 The lecture's network is a plain state_dict with TamaGo's key names: filters, blocks and board size are read from its
-tensors. Files of other kinds (nn/network/kinds.py) say what they hold.
+tensors. Files of other kinds (nn/network/kinds.py) say what they hold. KataGo's files are gzip files.
 """
 
 import io
@@ -16,9 +16,10 @@ import torch
 from common.atomic_file import write_atomically
 from nn.constant import INPUT_PLANES
 from nn.device import get_torch_device
-from nn.model_file import RANDOM_MODEL, ModelFile, ModelFileError, read_model_file
+from nn.model_file import GZIP_MAGIC, RANDOM_MODEL, ModelFile, ModelFileError, describe_sizes, read_model_file
 from nn.network.dual_net import DualNet
 from nn.network.head.policy_head import POLICY_CHANNELS
+from nn.network.katago import KataGoNet
 from nn.network.kinds import KINDS, split_content, to_content
 from nn.network.pooled_net import PooledNet
 
@@ -62,14 +63,20 @@ def load_saved(content: bytes, device: torch.device | str) -> Any:
     return torch.load(checked, map_location=device, weights_only=True)
 
 
-def read_content(path: str | Path | ModelFile) -> tuple[str | None, dict[str, Any], dict[str, torch.Tensor]]:
-    """Return kind (None: DualNet), config and finite tensors of a model file; raises ModelFileError for all else."""
+def read_bytes(path: str | Path | ModelFile) -> bytes:
+    """Return what a model file holds, whatever it is; raises ModelFileError."""
     try:
-        data = (path if isinstance(path, ModelFile) else read_model_file(path)).content
+        return (path if isinstance(path, ModelFile) else read_model_file(path)).content
     except FileNotFoundError:
         raise ModelFileError(path, "there is no such file") from None
     except OSError as error:
         raise ModelFileError(path, error.strerror or type(error).__name__) from None
+
+
+def parse_content(
+    path: str | Path | ModelFile, data: bytes
+) -> tuple[str | None, dict[str, Any], dict[str, torch.Tensor]]:
+    """Return kind (None: DualNet), config and finite tensors of a model file; raises ModelFileError for all else."""
     try:
         content = load_saved(data, "cpu")
     except pickle.UnpicklingError as error:
@@ -101,7 +108,7 @@ def infer_shape(weights: dict[str, torch.Tensor]) -> NetworkShape:
 
 def load_network(
     path: str | Path | ModelFile, board_size: int | None = None, use_gpu: bool = False
-) -> DualNet | PooledNet:
+) -> DualNet | PooledNet | KataGoNet:
     """Return the network of a model file in evaluation mode, on the device.
 
     Args:
@@ -115,27 +122,31 @@ def load_network(
     device = get_torch_device(use_gpu)
     if str(path) == RANDOM_MODEL:
         return make_random_network(board_size, device)
-    kind, config, weights = read_content(path)
+    data = read_bytes(path)
     try:
-        network = KINDS[kind](config) if kind else _make_dual_net(path, weights, board_size, device)
-        misfit = find_misfit(network.state_dict(), weights)
-        if misfit:
-            raise ValueError(misfit)
+        network = KataGoNet(data) if data.startswith(GZIP_MAGIC) else _load_own(path, data, device)
     except ValueError as error:
         raise ModelFileError(path, str(error)) from None
+    if board_size is not None and board_size not in network.sizes:
+        sizes = describe_sizes(network.sizes)
+        raise ModelFileError(path, f"it is for board size {sizes}, not {board_size}",
+                             f"use --size {sizes}, or a model of size {board_size}")
+    return network.to(device).eval()
+
+
+def _load_own(path: str | Path | ModelFile, data: bytes, device: torch.device) -> DualNet | PooledNet:
+    """Return the network of a file that train.py or TamaGo wrote; raises ValueError or ModelFileError."""
+    kind, config, weights = parse_content(path, data)
+    if kind:
+        network = KINDS[kind](config)
+    else:
+        shape = infer_shape(weights)
+        network = DualNet(device, shape.board_size, shape.filters, shape.blocks)
+    misfit = find_misfit(network.state_dict(), weights)
+    if misfit:
+        raise ValueError(misfit)
     network.load_state_dict(weights)
-    return network.to(device).eval()  # type: ignore[return-value]
-
-
-def _make_dual_net(
-    path: str | Path | ModelFile, weights: dict[str, torch.Tensor], board_size: int | None, device: torch.device
-) -> DualNet:
-    """Return a DualNet of the shape of a state_dict; raises ValueError or ModelFileError."""
-    shape = infer_shape(weights)
-    if board_size is not None and shape.board_size != board_size:
-        raise ModelFileError(path, f"it is for board size {shape.board_size}, not {board_size}",
-                             f"use --size {shape.board_size}, or a model of size {board_size}")
-    return DualNet(device, shape.board_size, shape.filters, shape.blocks)
+    return network  # type: ignore[return-value]
 
 
 def find_misfit(expected: dict[str, torch.Tensor], found: dict[str, torch.Tensor]) -> str:

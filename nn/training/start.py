@@ -7,6 +7,7 @@ import torch
 
 from nn.model_file import ModelFileError
 from nn.network.dual_net import DEFAULT_BLOCKS, DEFAULT_FILTERS, DualNet
+from nn.network.katago import KataGoNet
 from nn.network.kinds import make_pooled_net
 from nn.network.pooled_net import PooledNet
 from nn.network.weights import load_network
@@ -24,6 +25,9 @@ def make_first_network(config: TrainConfig) -> DualNet | PooledNet:
         network = load_network(config.start, config.board_size)
     except ModelFileError as error:
         raise TrainError(f"cannot start from {error.path}: {error.reason}; give another model with --start") from None
+    if isinstance(network, KataGoNet):
+        raise TrainError(f"cannot start from {config.start}: KataGo's networks play here but do not learn; "
+                         "give another model with --start")
     wanted = {name: getattr(config, name) for name in network.shape}
     misfits = {name: value for name, value in network.shape.items() if wanted[name] not in (value, None)}
     if misfits:

@@ -16,6 +16,7 @@ from engine.engine import Engine, EvaluatorSource
 from engine.options import EngineOptions
 from gtp.analysis.server import AnalysisClient
 from gtp.reader import LineReader
+from nn.model_file import ANY_SIZE
 from tests.gtp.players import ROOT, SLOW_START, FakeEvaluator
 
 Answer = dict[str, Any]
@@ -40,7 +41,8 @@ class Analyst:
     def __init__(self, any_size: bool = False, evaluator: FakeEvaluator | None = None, **options: Any) -> None:
         self.evaluator = evaluator or FakeEvaluator(5)
         source = EvaluatorSource(
-            lambda size: self.evaluator if size in (None, 5) else FakeEvaluator(size or BOARD_SIZE), any_size)
+            lambda size: self.evaluator if size in (None, 5) else FakeEvaluator(size or BOARD_SIZE),
+            ANY_SIZE if any_size else None)
         chosen = EngineOptions(**({"tree_size": 1000} | options))
         self.engine = Engine(chosen, source)
         self.answers: list[Answer] = []

@@ -15,6 +15,7 @@ from engine.engine import Engine, EvaluatorSource
 from engine.options import EngineOptions
 from gtp.client import GtpClient
 from gtp.reader import InputLine, LineReader
+from nn.model_file import ANY_SIZE
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Loading torch and compiling kernels for the first time, on a busy machine (seconds).
@@ -42,7 +43,7 @@ class Controller:
     """Talks to a GtpClient in this process, line by line."""
 
     def __init__(self, any_size: bool = True, make: Callable[[int], FakeEvaluator] = FakeEvaluator, **options) -> None:
-        source = EvaluatorSource(lambda size: make(size or BOARD_SIZE), any_size)
+        source = EvaluatorSource(lambda size: make(size or BOARD_SIZE), ANY_SIZE if any_size else None)
         given = {"visits": 8, "tree_size": 1000} | options
         self.client = GtpClient(EngineOptions(**given), lambda chosen: Engine(chosen, source), self._keep)
         self.replies: list[str] = []

@@ -20,8 +20,11 @@ from gtp.analysis.server import AnalysisClient
 from gtp.client import GtpClient
 from gtp.reader import LineReader
 from nn.inference.evaluator import load_evaluator
-from nn.model_file import find_board_size
+from nn.model_file import ANY_SIZE, find_sizes
+from nn.network.pooled_net import PooledConfig, PooledNet
+from nn.network.weights import save_network
 from tests.gtp.players import ROOT, Controller, FakeEvaluator
+from tests.reference.katago_model import TinyNetwork
 
 
 class Model:
@@ -35,7 +38,7 @@ class Model:
         return FakeEvaluator(size or 9)
 
     def make(self, options: EngineOptions) -> Engine:
-        return Engine(options, EvaluatorSource(self.load, any_size=True, board_size=9))
+        return Engine(options, EvaluatorSource(self.load, ANY_SIZE))
 
 
 @pytest.fixture
@@ -130,8 +133,12 @@ def test_a_reader_of_stdout_that_is_gone_is_noticed(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_size_of_a_model_is_found_without_loading_it(tmp_path: Path):
-    assert find_board_size(ROOT / "model" / "model.bin") == load_evaluator(ROOT / "model" / "model.bin").board_size
-    assert find_board_size(ROOT / "main.py") is find_board_size(tmp_path / "none.bin") is None
+    assert find_sizes(ROOT / "model" / "model.bin") == load_evaluator(ROOT / "model" / "model.bin").sizes
+    (tmp_path / "tiny.bin.gz").write_bytes(TinyNetwork(8).content(True))
+    save_network(PooledNet(PooledConfig(filters=4, blocks=1)), tmp_path / "pooled.bin")
+    for name in ("tiny.bin.gz", "pooled.bin"):
+        assert find_sizes(tmp_path / name) == load_evaluator(tmp_path / name).sizes
+    assert find_sizes(ROOT / "main.py") is find_sizes(tmp_path / "none.bin") is None
 
 
 def test_the_network_for_another_size_is_loaded_when_it_is_needed():
@@ -141,7 +148,7 @@ def test_the_network_for_another_size_is_loaded_when_it_is_needed():
         sizes.append(size)
         return FakeEvaluator(size or 9)
 
-    engine = Engine(EngineOptions(), EvaluatorSource(load, any_size=True, board_size=9))
+    engine = Engine(EngineOptions(), EvaluatorSource(load, ANY_SIZE))
     engine.load()
     engine.set_board_size(5)
     assert sizes == [9]

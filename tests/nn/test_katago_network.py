@@ -2,12 +2,21 @@
 from __future__ import annotations
 
 import gzip
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from nn.network.katago import VERSIONS, KataGoNet
+from board.go_board import GoBoard
+from board.stone import Stone
+from nn.feature import encode_board
+from nn.inference import evaluator as inference
+from nn.inference.evaluator import load_evaluator
+from nn.model_file import ModelFileError
+from nn.network.katago import VERSIONS, KataGoNet, mish
+from nn.network.weights import load_network
+from nn.plane_sets import KATAGO
 from tests.reference.katago_model import PLAIN, POOLING, TinyNetwork, forward
 
 
@@ -109,3 +118,51 @@ def test_a_file_that_unpacks_without_end(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("nn.network.katago_file.MAX_BYTES", 1 << 20)
     with pytest.raises(ValueError, match="unpacks to more"):
         KataGoNet(gzip.compress(bytes(1 << 22)))
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return the path of a tiny network's file."""
+    path = tmp_path / "tiny.bin.gz"
+    path.write_bytes(TinyNetwork(15, "ACTIVATION_MISH", [PLAIN, POOLING, [PLAIN, POOLING]]).content(True))
+    return path
+
+
+def positions(size: int) -> np.ndarray:
+    """Return the planes of a young game."""
+    board, planes = GoBoard(size, komi=6.5), []
+    for number, (x, y) in enumerate([(3, 3), (4, 3), (5, 5), (4, 4), (4, 5), (3, 4)]):
+        board.put_stone(board.POS(x, y), Stone.BLACK if number % 2 == 0 else Stone.WHITE)
+        planes.append(encode_board(board, board.get_to_move(), KATAGO))
+    return np.stack(planes)
+
+
+@pytest.mark.parametrize(("half", "tolerance"), [(None, 1e-3), (torch.bfloat16, 0.05)], ids=["float32", "bfloat16"])
+def test_one_file_plays_many_sizes(
+    path: Path, half: torch.dtype | None, tolerance: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inference, "choose_half_dtype", lambda _: half)  # what this machine is good at does not matter
+    network = TinyNetwork(15, "ACTIVATION_MISH", [PLAIN, POOLING, [PLAIN, POOLING]])
+    for size in (7, 9):
+        evaluator = load_evaluator(path, size)
+        assert evaluator.plane_set is KATAGO and evaluator.board_size == size
+        planes = positions(size)
+        for found, expected in zip(evaluator(planes), forward(network, planes), strict=True):
+            assert found.dtype == np.float32
+            assert np.allclose(found, expected, atol=tolerance * max(1.0, np.abs(expected).max()))
+
+
+def test_a_size_it_was_not_trained_on_is_refused(path: Path) -> None:
+    with pytest.raises(ModelFileError, match="tiny.bin.gz: it is for board size 7 to 19, not 5; use --size 7 to 19"):
+        load_network(path, 5)
+
+
+def test_a_damaged_file_names_itself(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(ModelFileError, match="cannot use model .*tiny.bin.gz: it is cut off; give another file"):
+        load_network(path)
+
+
+def test_mish_is_that_of_torch() -> None:
+    numbers = torch.linspace(-40, 40, 4001)
+    assert torch.allclose(mish(numbers), torch.nn.functional.mish(numbers), atol=1e-5)

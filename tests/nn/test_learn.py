@@ -19,10 +19,12 @@ from tqdm import tqdm
 import nn.training.trainer
 from nn.data.data_file import DataError
 from nn.data.dataset import DataSet, load_samples, make_batch
+from nn.network.dual_net import DualNet
 from nn.network.weights import load_network
 from nn.training.learn import SUPERVISED, TrainConfig, TrainError, train
 from nn.training.trainer import Trainer
 from tests.nn.samples import make_arrays, write_data
+from tests.reference.katago_model import TinyNetwork
 from train import main
 
 
@@ -112,6 +114,7 @@ def test_files_of_a_run(config: TrainConfig) -> None:
     assert all(0.0 <= float(row["test_policy_top1"]) <= 1.0 for row in rows)
     best = min(float(row["test_loss"]) for row in rows)
     model = load_network(config.output, 5)
+    assert isinstance(model, DualNet)
     trainer = Trainer(replace(config, ema=0.0), SUPERVISED)
     trainer.network = model
     assert trainer.evaluate().loss == pytest.approx(best, abs=1e-5)
@@ -145,6 +148,10 @@ def test_a_start_that_does_not_fit_is_said(config: TrainConfig, tmp_path: Path) 
     broken.write_bytes(config.output.read_bytes()[:300])
     with pytest.raises(TrainError, match="cannot start from .*broken.bin: it is damaged .*--start"):
         Trainer(replace(config, start=str(broken)), SUPERVISED)
+    katago = tmp_path / "tiny.bin.gz"
+    katago.write_bytes(TinyNetwork(8).content(True))
+    with pytest.raises(TrainError, match="cannot start from .*tiny.bin.gz: KataGo's networks play here but do not"):
+        Trainer(replace(config, start=str(katago), board_size=9), SUPERVISED)
 
 
 def test_a_damaged_checkpoint_is_said(config: TrainConfig) -> None:

@@ -27,7 +27,7 @@ def test_shape_is_read_from_the_file(tmp_path: Path, board_size: int, filters: i
     network = DualNet(CPU, board_size, filters, blocks)
     save_network(network.to(memory_format=torch.channels_last), tmp_path / "model.bin")  # type: ignore[call-overload]
     loaded = load_network(tmp_path / "model.bin")
-    assert (loaded.board_size, loaded.shape["filters"], len(loaded.blocks)) == (board_size, filters, blocks)
+    assert (loaded.board_size, loaded.shape["filters"], loaded.shape["blocks"]) == (board_size, filters, blocks)
     assert not loaded.training
     for name, tensor in network.state_dict().items():
         assert torch.equal(loaded.state_dict()[name], tensor)
