@@ -34,6 +34,7 @@ from engine.options import (
 from gtp.analysis.server import run_analysis
 from gtp.client import leave, run_gtp
 from gtp.katago_start import StartError, translate_arguments
+from gtp.self_check import check_gtp, check_json
 from mcts.constant import DEFAULT_LAG
 
 EXIT_BAD_USAGE = 2
@@ -110,7 +111,7 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
          ) -> int:
     """Play Go through GTP: commands on stdin, answers on stdout, everything else on stderr."""
     if doctor:
-        return run_doctor(EngineOptions(**arguments), Path(__file__).resolve())
+        return run_doctor(EngineOptions(**arguments), Path(__file__).resolve(), (check_gtp, check_json))
     try:
         arguments["model"] = find_model(arguments["model"], Path(__file__).resolve().parent)
     except OSError as error:

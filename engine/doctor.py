@@ -12,7 +12,7 @@ import re
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -169,7 +169,7 @@ def check_device(patient: Patient) -> Iterator[Finding]:
 
 def check_model(patient: Patient) -> Iterator[Finding]:
     """Tell the network's shape, its number format and the board sizes that can be played."""
-    from engine.self_check import find_evaluator
+    from engine.speed_check import find_evaluator
     from nn.model_file import ModelFileError
 
     options = patient.options
@@ -199,9 +199,9 @@ def locate_model(patient: Patient) -> tuple[Patient, Finding | None]:
     return replace(patient, options=replace(patient.options, model=model)), None
 
 
-def examine(patient: Patient) -> Iterator[Finding]:
-    """Yield the findings of all checks that can be made."""
-    from engine.self_check import check_gtp, check_json, check_network_speed, check_search_speed
+def examine(patient: Patient, last_checks: Sequence[Check]) -> Iterator[Finding]:
+    """Yield the findings of all checks that can be made, `last_checks` where network and model are well."""
+    from engine.speed_check import check_network_speed, check_search_speed
 
     yield from check_python(patient)
     sick = False
@@ -220,15 +220,14 @@ def examine(patient: Patient) -> Iterator[Finding]:
     yield from model
     if any(finding.level == FAIL for finding in (*device, *model)):
         return
-    checks: tuple[Check, ...] = (check_network_speed, check_search_speed, check_gtp, check_json)
-    for check in checks:
+    for check in (check_network_speed, check_search_speed, *last_checks):
         yield from check(patient)
 
 
-def run_doctor(options: EngineOptions, program: Path) -> int:
-    """Print a line for each finding, and return 0, or 1 if something is wrong."""
+def run_doctor(options: EngineOptions, program: Path, last_checks: Sequence[Check] = ()) -> int:
+    """Print a line for each finding, those of `last_checks` at the end, and return 0, or 1 if something is wrong."""
     failures = 0
-    for finding in examine(Patient(options, program)):
+    for finding in examine(Patient(options, program), last_checks):
         print_out(finding)
         failures += finding.level == FAIL
     if failures:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from engine.game import Game
     from nn.feature import Evaluator
 
-READY_LINE = "GTP ready"
 POLL_SECONDS = 1.0
 
 
@@ -43,7 +42,7 @@ def make_engine(options: EngineOptions) -> "Engine":
 class EngineLoader:
     """Makes an engine and loads it in a thread: hands out the game at once, and the player when it is ready."""
 
-    def __init__(self, make: Callable[[], "Engine"], ready_line: str = READY_LINE) -> None:
+    def __init__(self, make: Callable[[], "Engine"], ready_line: str) -> None:
         """Prepare to call `make` once, and `load` of what it returns; `ready_line` goes to stderr then."""
         self._make, self._ready_line = make, ready_line
         self._lock = threading.Lock()

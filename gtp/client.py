@@ -45,6 +45,9 @@ IDLE_AFTER_LINE = 0.1
 # How often a failed load is looked for (seconds), so that it ends the program also when no command comes.
 LOADING_POLL = 0.1
 
+# LizGoban waits for it on stderr.
+READY_LINE = "GTP ready"
+
 METHOD_PREFIX = "cmd_"
 UNLISTED_PREFIX = "unlisted_"
 EXIT_OK = 0
@@ -63,7 +66,7 @@ class GtpClient:
         write: Callable[[str], None] = write_stdout,
     ) -> None:
         """Prepare to play with `options`; `make` makes the engine, `write` takes the replies."""
-        self.loader = EngineLoader(lambda: make(options))
+        self.loader = EngineLoader(lambda: make(options), READY_LINE)
         self.session = Session(options, self.loader, write)
         groups = [group(self.session) for group in GROUPS]
         self._methods = collect_methods(groups, METHOD_PREFIX)

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from common import kernel_cache
-from engine import doctor, self_check
+from engine import doctor
 from engine.finding import FAIL, OK, WARN, Finding, Patient
 from engine.options import EngineOptions
-from program import PROGRAM_NAME
 from tests.gtp.players import ROOT, SLOW_START
 
 LINE = re.compile(r"(ok  |warn|FAIL)  [a-z ]+\S.*")
@@ -178,46 +177,10 @@ def test_how_to_install_depends_on_where_python_is(monkeypatch: pytest.MonkeyPat
     assert doctor.how_to_install(tmp_path).startswith(f"start with {python}")
 
 
-REPLIES = "\n\n".join(("=1 2", f"=2 {PROGRAM_NAME}", "=3 ", "=4 ", "=5 ", "=6 ", "?7 illegal move", "=8 C3", "=9 B+3.0",
-                       "?10 unknown command", "=11 ", ""))
-
-
-def run_as(stdout: str, returncode: int = 0, stderr: str = "") -> Callable:
-    """Return a stand-in for the program."""
-    return lambda *_: subprocess.CompletedProcess([], returncode, stdout, stderr)
-
-
-@pytest.mark.parametrize("stdout, returncode, named", [
-    (REPLIES, 0, ""), (REPLIES.replace("=8 C3", "=8 c3"), 0, "8 genmove white"), ("", 2, "1 protocol_version"),
-    (REPLIES.replace("\n\n?7", "\n?7"), 0, "6 play black B2"), (REPLIES[:-1], 0, "11 quit"),
-    (REPLIES + "more\n\n", 0, "last reply"), (REPLIES, 3, "last reply"),
-])
-def test_a_session_that_goes_wrong(monkeypatch: pytest.MonkeyPatch, stdout: str, returncode: int, named: str):
-    monkeypatch.setattr(self_check, "run_program", run_as(stdout, returncode, "a\nlast words"))
-    finding = only(self_check.check_gtp(make_patient()))
-    assert finding.level == (FAIL if named else OK) and named in finding.text
-    assert not named or "last words" in finding.text
-
-
-@pytest.mark.parametrize("stdout", ["", "{}", "[1]", '{"error":"x","id":"doctor"}'])
-def test_an_analysis_that_goes_wrong(monkeypatch: pytest.MonkeyPatch, stdout: str):
-    monkeypatch.setattr(self_check, "run_program", run_as(stdout))
-    assert only(self_check.check_json(make_patient())).level == FAIL
-
-
-def test_a_program_that_hangs(monkeypatch: pytest.MonkeyPatch):
-    def hang(*_):
-        raise subprocess.TimeoutExpired("main.py", 1)
-
-    monkeypatch.setattr(self_check, "run_program", hang)
-    for check in (self_check.check_gtp, self_check.check_json):
-        assert only(check(make_patient())).level == FAIL
-
-
 def test_the_exit_status(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
     finding = Finding(OK, "one", "a\nb")
-    monkeypatch.setattr(doctor, "examine", lambda _: iter([finding, replace(finding, level=WARN)]))
+    monkeypatch.setattr(doctor, "examine", lambda *_: iter([finding, replace(finding, level=WARN)]))
     assert doctor.run_doctor(EngineOptions(), ROOT / "main.py") == 0
     assert capsys.readouterr().out == "ok    one            a b\nwarn  one            a b\n"
-    monkeypatch.setattr(doctor, "examine", lambda _: iter([replace(finding, level=FAIL)]))
+    monkeypatch.setattr(doctor, "examine", lambda *_: iter([replace(finding, level=FAIL)]))
     assert doctor.run_doctor(EngineOptions(), ROOT / "main.py") == 1

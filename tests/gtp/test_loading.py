@@ -119,7 +119,7 @@ def test_errors_of_queries_are_answered_while_the_network_loads(model: Model):
 
 def test_a_wait_is_given_up(model: Model):
     with pytest.raises(AbandonedError):
-        EngineLoader(lambda: model.make(EngineOptions())).get(lambda: True)
+        EngineLoader(lambda: model.make(EngineOptions()), "ready").get(lambda: True)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="poll of Unix")

@@ -1,0 +1,64 @@
+"""The doctor's measurements: how fast the network and the search are here."""
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from engine.finding import OK, Finding, Patient
+from engine.options import EngineOptions
+
+if TYPE_CHECKING:
+    from nn.inference.evaluator import Evaluator
+
+BATCH_SIZES = (1, 8, 64)
+# Length of each measurement.
+SECONDS = 0.5
+
+
+def find_evaluator(options: EngineOptions) -> "Evaluator":
+    """Return the network; raises ModelFileError. A GPU that is missing was reported before."""
+    from nn.device import describe_machine
+    from nn.inference.evaluator import load_evaluator
+
+    use_gpu = options.use_gpu and describe_machine().gpu is not None
+    return load_evaluator(options.model, options.size, use_gpu)
+
+
+def check_network_speed(patient: Patient) -> Iterator[Finding]:
+    """Tell how many positions a second the network evaluates."""
+    import numpy as np
+
+    from board.go_board import GoBoard
+    from nn.feature import encode_board
+
+    evaluator = find_evaluator(patient.options)
+    board = GoBoard(evaluator.board_size)
+    rates = []
+    for batch_size in BATCH_SIZES:
+        planes = np.stack([encode_board(board, board.get_to_move(), evaluator.plane_set)] * batch_size)
+        evaluator(planes)
+        begin, calls = time.perf_counter(), 0
+        while calls == 0 or time.perf_counter() - begin < SECONDS:
+            evaluator(planes)
+            calls += 1
+        rates.append(f"{calls * batch_size / (time.perf_counter() - begin):,.0f}")
+    yield Finding(OK, "network speed", f"{' / '.join(rates)} positions/s in batches of "
+                                       f"{' / '.join(map(str, BATCH_SIZES))}")
+
+
+def check_search_speed(patient: Patient) -> Iterator[Finding]:
+    """Tell how many visits a second a search makes."""
+    from board.go_board import GoBoard
+    from mcts.params import SearchLimit
+    from mcts.time_manager import UNLIMITED_VISITS
+    from mcts.tree import MCTSTree
+
+    evaluator = find_evaluator(patient.options)
+    params = patient.options.search_params()
+    board = GoBoard(evaluator.board_size)
+    tree = MCTSTree(evaluator, board.board_size, params)
+    tree.search(board, board.get_to_move(), SearchLimit(2 * params.batch_size, strict=True))  # compiles
+    tree.clear()
+    result = tree.search(board, board.get_to_move(), SearchLimit(UNLIMITED_VISITS, 2 * SECONDS, strict=True))
+    yield Finding(OK, "search speed", f"{result.visits / result.seconds:,.0f} visits/s in batches of "
+                                      f"{params.batch_size}")
