@@ -14,11 +14,10 @@ except ModuleNotFoundError as error:
     sys.exit(f"main.py: {error}; start with the Python of the environment, such as .venv/bin/python "
              f"(README.md, Start), or type: {sys.executable} -m pip install -r requirements.txt")
 
-from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteFloat, FiniteRange, run_command
 from engine.doctor import run_doctor
 from engine.options import (
-    DEFAULT_KOMI,
     DEFAULT_MODEL,
     DEFAULT_PLAYOUTS,
     DEFAULT_POLICY_TEMPERATURE,

@@ -13,11 +13,11 @@ from typing import Any
 import click
 
 import learning_param
-from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import EXIT_OK, FiniteFloat, FiniteRange, run_command
 from common.cores import count_usable_cores
 from common.print_console import print_err, print_out
-from engine.options import DEFAULT_KOMI, MAX_TEMPERATURE, MIN_POLICY_TEMPERATURE, RESIGN_THRESHOLD, find_model
+from engine.options import MAX_TEMPERATURE, MIN_POLICY_TEMPERATURE, RESIGN_THRESHOLD, find_model
 from mcts.constant import C_SCALE
 from nn.model_file import RANDOM_MODEL
 

@@ -5,6 +5,9 @@ BOARD_SIZE = 9
 MIN_BOARD_SIZE = 2
 MAX_BOARD_SIZE = 19
 
+# Points given to White when nothing else is said.
+DEFAULT_KOMI = 7.0
+
 # Width of the ring of off-board cells.
 OB_SIZE = 1
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from board import rules
-from board.constant import BOARD_SIZE, GTP_X_COORDINATE, OB_SIZE, PASS
+from board.constant import BOARD_SIZE, DEFAULT_KOMI, GTP_X_COORDINATE, OB_SIZE, PASS
 from board.coordinate import Coordinate
 from board.geometry import get_geometry
 from board.pattern import Pattern
@@ -44,7 +44,7 @@ class IllegalMoveError(ValueError):
 class GoBoard:
     """Position, history and komi of one game, for any size from 2 to 19."""
 
-    def __init__(self, board_size: int = BOARD_SIZE, komi: float = 7.0, check_superko: bool = False) -> None:
+    def __init__(self, board_size: int = BOARD_SIZE, komi: float = DEFAULT_KOMI, check_superko: bool = False) -> None:
         """Start a game on an empty board; raises ValueError for a size outside 2..19."""
         geometry = get_geometry(board_size)
         self.board_size = board_size

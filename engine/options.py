@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from board.constant import DEFAULT_KOMI
 from mcts.constant import DEFAULT_LAG
 from mcts.params import NETWORK_ALONE, SearchParams
 from nn.model_file import RANDOM_MODEL
@@ -11,7 +12,6 @@ DEFAULT_MODEL = "model/model.bin"
 
 RESIGN_THRESHOLD = 0.05
 RESIGN_STREAK = 3
-DEFAULT_KOMI = 7.0
 MAX_TEMPERATURE = 10.0
 MIN_POLICY_TEMPERATURE = 0.1
 MAX_PLAYOUTS = 10000

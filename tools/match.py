@@ -26,7 +26,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteFloat, FiniteRange, run_command
 from common.cores import count_usable_cores
 from common.print_console import print_err
@@ -51,7 +51,7 @@ def interrupt(_signal: int, _frame: FrameType | None) -> None:
               help="Directory for the games; a match in it is continued.")
 @click.option("--games", type=click.IntRange(min=1), default=100, help="Number of games.")
 @click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=9, help="Board size.")
-@click.option("--komi", type=FiniteFloat(), default=7.0, help="Komi.")
+@click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, help="Komi.")
 @click.option("--parallel", type=click.IntRange(min=1), default=1, help="Games played at the same time.")
 @click.option("--time", "time_seconds", type=click.IntRange(min=1), default=None,
               help="Seconds per side and game; no clock when left out.")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from board.constant import DEFAULT_KOMI
 from tools.matchlib.errors import MatchError
 
 SIDES = ("first", "second")
@@ -42,7 +43,7 @@ class MatchConfig:
     directory: Path
     games: int = 100
     size: int = 9
-    komi: float = 7.0
+    komi: float = DEFAULT_KOMI
     parallel: int = 1
     time_seconds: int | None = None
     sends_time_left: bool = True
