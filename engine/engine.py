@@ -58,7 +58,8 @@ class Engine(Game):
         if size is None:
             self._evaluator = source.load(None)
             size = getattr(self._evaluator, "board_size", BOARD_SIZE)
-        super().__init__(options, size, source.sizes or getattr(self._evaluator, "sizes", range(size, size + 1)))
+        own: range = getattr(self._evaluator, "sizes", range(size, size + 1))
+        super().__init__(options, size, source.sizes or own)
         self._random = random.Random(options.seed)
         self._has_searched = False
         self._last_move_at = 0.0
