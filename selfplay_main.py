@@ -75,10 +75,10 @@ def main(
 ) -> int:
     """Play games of the network against itself; the same command goes on with an unfinished batch."""
     from selfplay.archive import ArchiveError, BatchSettings, lock_archive, open_batch
-    from selfplay.crew import SelfPlayError
-    from selfplay.local_crew import LocalCrew, share_cores
+    from selfplay.local_pool import LocalPool, share_cores
     from selfplay.supervisor import Supervisor
     from selfplay.worker import WorkerTask
+    from selfplay.worker_pool import SelfPlayError
 
     seed_given = options["seed"] is not None
     if not seed_given:
@@ -86,14 +86,14 @@ def main(
     try:
         model_path = find_self_play_model(model)
         with lock_archive(save_dir):
-            remote_crew = None if ray_address is None else connect(ray_address)
+            remote_pool = None if ray_address is None else connect(ray_address)
             batch = open_batch(save_dir, BatchSettings(**options), seed_given)
             task = WorkerTask(batch.folder, batch.number, batch.settings, model_path, use_gpu,
                               share_cores(processes, count_usable_cores())[1], batch_size)
-            crew = (remote_crew(task, processes) if remote_crew
-                    else LocalCrew(task, processes, len(batch.missing)))
+            pool = (remote_pool(task, processes) if remote_pool
+                    else LocalPool(task, processes, len(batch.missing)))
             try:
-                return play(batch, Supervisor(batch, crew), crew.description, model_path)
+                return play(batch, Supervisor(batch, pool), pool.description, model_path)
             except SelfPlayError:
                 batch.discard_if_empty()
                 raise
@@ -117,11 +117,11 @@ def find_self_play_model(model: str) -> str:
 
 
 def connect(address: str) -> Any:
-    """Connect to a Ray cluster and return the class of its crews; raises SelfPlayError."""
+    """Connect to a Ray cluster and return the class of its worker pools; raises SelfPlayError."""
     from selfplay import cluster
 
     cluster.connect(address)
-    return cluster.RayCrew
+    return cluster.RayPool
 
 
 def play(batch: Any, supervisor: Any, place: str, model: str) -> int:

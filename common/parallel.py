@@ -45,5 +45,11 @@ def map_in_order(
 def end_with_parent() -> None:
     """Have this worker process end when the one that started it is gone, however that one ended."""
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+    if parent is None:
+        return
+
+    def wait_and_end() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=wait_and_end, daemon=True).start()

@@ -21,8 +21,8 @@ from typing import Any
 
 from common.print_console import print_err
 from nn.model_file import RANDOM_MODEL, ModelFile, read_model_file
-from selfplay.crew import WRITERS, SelfPlayError, Worker
 from selfplay.worker import ENDED, EXIT_BAD_FILE, EXIT_ERROR, GAME, WorkerTask, describe_failure, run_worker
+from selfplay.worker_pool import WRITERS, SelfPlayError, WorkerHandle
 from sgf.selfplay_record import write_game
 
 try:
@@ -81,7 +81,7 @@ class ClusterWorker:
         return socket.gethostname(), messages
 
 
-class RemoteWorker(Worker):
+class RayHandle(WorkerHandle):
     """An actor seen from here: at most one call of it is on its way."""
 
     def __init__(self, actor: Any) -> None:
@@ -119,7 +119,7 @@ class RemoteWorker(Worker):
             ray.kill(self._actor)
 
 
-class RayCrew:
+class RayPool:
     """One actor for each CPU of the cluster or, if it has GPUs that may be used, several for each GPU."""
 
     def __init__(self, task: WorkerTask, per_gpu: int, play: Play = run_worker) -> None:
@@ -152,18 +152,18 @@ class RayCrew:
             self._next_count = time.monotonic() + COUNT_SECONDS
         return self._size
 
-    def start(self) -> RemoteWorker:
+    def start(self) -> RayHandle:
         """Start an actor; Ray chooses the node."""
-        return RemoteWorker(self._actor_class.remote(self._play, self._task, self._model))
+        return RayHandle(self._actor_class.remote(self._play, self._task, self._model))
 
-    def welcome(self, worker: Worker, description: str, on_gpu: bool) -> str:
+    def welcome(self, worker: WorkerHandle, description: str, on_gpu: bool) -> str:
         """Say where the worker is."""
-        assert isinstance(worker, RemoteWorker)
+        assert isinstance(worker, RayHandle)
         return f"{description}; a worker on {worker.node}, {worker.slots} games at a time"
 
-    def receive(self, workers: list[Worker], seconds: float) -> Iterator[tuple[Worker, tuple]]:
+    def receive(self, workers: list[WorkerHandle], seconds: float) -> Iterator[tuple[WorkerHandle, tuple]]:
         """Write the games of all answers that are there, then yield the messages."""
-        calls = {worker.call(): worker for worker in workers if isinstance(worker, RemoteWorker)}
+        calls = {worker.call(): worker for worker in workers if isinstance(worker, RayHandle)}
         if not calls:
             time.sleep(seconds)
             return

@@ -27,7 +27,7 @@ def summarize(record: GameRecord) -> GameSummary:
 
 
 @dataclass
-class Progress:
+class BatchProgress:
     """Counts of one run; `total` games are wanted, `before` were there when it began."""
 
     total: int

@@ -15,9 +15,9 @@ from common.interrupt import StopRequest
 from common.patience import SLOW_LINE, SLOW_SECONDS
 from common.print_console import print_err, print_out
 from selfplay.archive import OpenBatch, append_log
-from selfplay.crew import Crew, SelfPlayError, Worker
-from selfplay.progress import Progress
+from selfplay.progress import BatchProgress
 from selfplay.worker import ENDED, FAILED, GAME, READY
+from selfplay.worker_pool import SelfPlayError, WorkerHandle, WorkerPool
 
 REPORT_SECONDS = 60.0
 POLL_SECONDS = 0.5
@@ -43,15 +43,15 @@ def ignore_interrupts() -> Iterator[None]:
 class Supervisor:
     """Hands out game numbers and counts what comes back."""
 
-    def __init__(self, batch: OpenBatch, crew: Crew) -> None:
+    def __init__(self, batch: OpenBatch, pool: WorkerPool) -> None:
         """Prepare a run; nothing is started yet."""
-        self.batch, self._crew = batch, crew
+        self.batch, self._pool = batch, pool
         self._missing = deque(batch.missing)
-        self._workers: list[Worker] = []
+        self._workers: list[WorkerHandle] = []
         self._size = 0  # workers that there should be
         self._failures = 0
         self._last_failure = -math.inf
-        self.progress = Progress(batch.settings.games, batch.done)
+        self.progress = BatchProgress(batch.settings.games, batch.done)
         self._next_report = math.inf
         self._started = 0.0
         self._is_slow = False
@@ -67,7 +67,7 @@ class Supervisor:
             try:
                 while self.progress.games < len(self.batch.missing) and not stop.name:
                     self._keep_workers()
-                    for worker, message in self._crew.receive(list(self._workers), POLL_SECONDS):
+                    for worker, message in self._pool.receive(list(self._workers), POLL_SECONDS):
                         self._listen(worker, message, stop)
                     self._hand_out()
                     self._report_from_time_to_time()
@@ -100,7 +100,7 @@ class Supervisor:
 
     def _keep_workers(self) -> None:
         """Start the workers that are not there."""
-        size = self._crew.size()
+        size = self._pool.size()
         if size != self._size:
             self._size = size
             self._log(f"room for {size} workers")
@@ -108,10 +108,10 @@ class Supervisor:
                 print_err("no node is left to play on: waiting for one to join")
         busy = sum(worker.slots == 0 or bool(worker.numbers) for worker in self._workers)
         while len(self._workers) < min(size, len(self.batch.missing)) and (self._missing or not busy):
-            self._workers.append(self._crew.start())
+            self._workers.append(self._pool.start())
             busy += 1
 
-    def _listen(self, worker: Worker, message: tuple, stop: StopRequest) -> None:
+    def _listen(self, worker: WorkerHandle, message: tuple, stop: StopRequest) -> None:
         """Act on one message of a worker."""
         if message[0] == READY:
             self._welcome(worker, *message[1:])
@@ -127,10 +127,10 @@ class Supervisor:
             if not stop.name:
                 self._take_back(worker, message[1])
 
-    def _welcome(self, worker: Worker, description: str, on_gpu: bool, slots: int) -> None:
+    def _welcome(self, worker: WorkerHandle, description: str, on_gpu: bool, slots: int) -> None:
         """Note what a new worker can do; the clock starts with the first one."""
         worker.slots = slots
-        line = self._crew.welcome(worker, description, on_gpu)
+        line = self._pool.welcome(worker, description, on_gpu)
         if line:
             self._log(line)
         if self._next_report == math.inf:
@@ -146,7 +146,7 @@ class Supervisor:
         if not self._missing:
             return
         unfinished = len(self._missing) + sum(len(worker.numbers) for worker in self._workers)
-        share = -(-unfinished // max(1, self._crew.size()))
+        share = -(-unfinished // max(1, self._pool.size()))
         for worker in self._workers:
             if worker.slots == 0:
                 continue
@@ -156,7 +156,7 @@ class Supervisor:
                 worker.numbers.update(numbers)
                 worker.send(numbers)
 
-    def _take_back(self, worker: Worker, end: str) -> None:
+    def _take_back(self, worker: WorkerHandle, end: str) -> None:
         """Have a lost worker's games begin again elsewhere. Raises SelfPlayError."""
         self._missing.extendleft(sorted(worker.numbers, reverse=True))
         self.progress.errors += 1
@@ -179,7 +179,7 @@ class Supervisor:
         for worker in self._workers:
             worker.send(None)
         while self._workers and time.monotonic() < deadline:
-            for worker, message in self._crew.receive(list(self._workers), POLL_SECONDS):
+            for worker, message in self._pool.receive(list(self._workers), POLL_SECONDS):
                 if message[0] == GAME:
                     self.progress.add(message[1])
                 elif message[0] == ENDED:

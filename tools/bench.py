@@ -230,7 +230,7 @@ def selfplay(**options: Any) -> None:
 )
 def cluster(**options: Any) -> None:
     """What bounds self-play on many machines: a core without the network, and the place where all games arrive."""
-    from selfplay.crew import SelfPlayError
+    from selfplay.worker_pool import SelfPlayError
     from tools.benchlib.cluster_bench import measure_cluster
 
     try:

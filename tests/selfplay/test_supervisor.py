@@ -10,15 +10,15 @@ import pytest
 import selfplay.supervisor
 from common.patience import SLOW_LINE
 from selfplay.archive import LOG_FILE, BatchSettings, open_batch
-from selfplay.crew import Worker
 from selfplay.game import EndReason
 from selfplay.progress import GameSummary
 from selfplay.supervisor import Supervisor
 from selfplay.worker import GAME, READY
+from selfplay.worker_pool import WorkerHandle
 from sgf.match_result import MatchResult
 
 
-class PretendWorker(Worker):
+class PretendWorker(WorkerHandle):
     """Plays at once what it is told to play."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class PretendWorker(Worker):
         pass
 
 
-class SlowCrew:
+class SlowPool:
     """One worker, which becomes ready after some looks at it; each look takes ten seconds."""
 
     description = ""
@@ -46,10 +46,10 @@ class SlowCrew:
     def start(self) -> PretendWorker:
         return PretendWorker()
 
-    def welcome(self, worker: Worker, description: str, on_gpu: bool) -> str:
+    def welcome(self, worker: WorkerHandle, description: str, on_gpu: bool) -> str:
         return description
 
-    def receive(self, workers: list[Worker], seconds: float) -> Iterator[tuple[Worker, tuple]]:
+    def receive(self, workers: list[WorkerHandle], seconds: float) -> Iterator[tuple[WorkerHandle, tuple]]:
         self.clock[0] += 10.0
         self.looks -= 1
         for worker in workers:
@@ -68,7 +68,7 @@ def play(folder: Path, monkeypatch: pytest.MonkeyPatch, looks: int) -> str:
     batch = open_batch(folder, BatchSettings(3, 9, 16, 7.0, True, 0.05, 0.1, 77), False)
     with monkeypatch.context() as patch:
         patch.setattr(selfplay.supervisor, "PATIENCE_SECONDS", 0.0)
-        assert Supervisor(batch, SlowCrew(clock, looks)).run() == ""
+        assert Supervisor(batch, SlowPool(clock, looks)).run() == ""
     return (batch.folder / LOG_FILE).read_text()
 
 

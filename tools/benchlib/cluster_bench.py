@@ -16,12 +16,12 @@ from nn.feature import BASIC
 from nn.model_file import RANDOM_MODEL
 from selfplay.archive import BatchSettings, open_batch
 from selfplay.batch import SelfPlay
-from selfplay.crew import WRITERS
 from selfplay.game import GameRecord, draw_game
 from selfplay.games import new_rules
 from selfplay.progress import GameSummary, summarize
 from selfplay.supervisor import Supervisor
 from selfplay.worker import GAME, READY, WorkerTask
+from selfplay.worker_pool import WRITERS
 from sgf.archive import read_selfplay_games
 from sgf.selfplay_record import write_game
 from tools.benchlib.evaluators import FreeEvaluator
@@ -115,11 +115,11 @@ def measure_gathering(settings: Settings, address: str, record: GameRecord, fold
                            1.0, 0)
     batch = open_batch(folder, wanted, True)
     task = WorkerTask(batch.folder, batch.number, wanted, RANDOM_MODEL, False, 1, None)
-    crew = cluster.RayCrew(task, 1, partial(play_instantly, summarize(record), record.get_sgf()))
-    supervisor = Supervisor(batch, crew)
+    pool = cluster.RayPool(task, 1, partial(play_instantly, summarize(record), record.get_sgf()))
+    supervisor = Supervisor(batch, pool)
     cpu = time.process_time()
     supervisor.run()
-    yield crew.description
+    yield pool.description
     yield Figure("games gathered and written by the head", "games/s", (supervisor.progress.games_per_hour / HOUR,),
                  supervisor.progress.games / (time.process_time() - cpu))
 

@@ -11,7 +11,7 @@ from nn.inference.batch_evaluator import CudaEvaluator, ThreadedEvaluator, load_
 from selfplay.batch import SelfPlay
 from selfplay.game import draw_game
 from selfplay.games import new_rules
-from selfplay.local_crew import share_cores
+from selfplay.local_pool import share_cores
 from tools.benchlib.measure import Figure, Settings
 
 # TamaGo 0.10.0, 16 visits, random 64x6 network, 9x9, two cores.

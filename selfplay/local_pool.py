@@ -9,8 +9,8 @@ from typing import Any
 
 from common.cores import count_usable_cores
 from common.print_console import print_err
-from selfplay.crew import Worker
 from selfplay.worker import ENDED, WorkerTask, start_worker
+from selfplay.worker_pool import WorkerHandle
 
 
 def share_cores(processes: int, cores: int) -> tuple[int, int]:
@@ -19,7 +19,7 @@ def share_cores(processes: int, cores: int) -> tuple[int, int]:
     return workers, cores // workers
 
 
-class LocalWorker(Worker):
+class LocalHandle(WorkerHandle):
     """A process and our end of the pipe to it."""
 
     def __init__(self, process: Any, connection: Connection) -> None:
@@ -48,7 +48,7 @@ class LocalWorker(Worker):
             return ENDED, f"a worker ended with status {self.process.exitcode}"
 
 
-class LocalCrew:
+class LocalPool:
     """Worker processes: the first one shows which device there is and compiles for all, then the others start."""
 
     description = ""
@@ -63,11 +63,11 @@ class LocalCrew:
         """Return the number of processes; one as long as the device is unknown."""
         return 1 if self._size is None else self._size
 
-    def start(self) -> LocalWorker:
+    def start(self) -> LocalHandle:
         """Start a process."""
-        return LocalWorker(*start_worker(self._context, self._task))
+        return LocalHandle(*start_worker(self._context, self._task))
 
-    def welcome(self, worker: Worker, description: str, on_gpu: bool) -> str:
+    def welcome(self, worker: WorkerHandle, description: str, on_gpu: bool) -> str:
         """Have the first worker decide how many there will be."""
         if self._size is not None:
             return ""
@@ -79,9 +79,9 @@ class LocalCrew:
             print_err(f"{workers} of {self._processes} processes started, for cores: {cores}, games: {self._games}")
         return f"{description}; {workers} processes, {worker.slots} games at a time in each, {threads} threads each"
 
-    def receive(self, workers: list[Worker], seconds: float) -> Iterator[tuple[Worker, tuple]]:
+    def receive(self, workers: list[WorkerHandle], seconds: float) -> Iterator[tuple[WorkerHandle, tuple]]:
         """Yield one message of each process that has something to say."""
-        by_connection = {worker.connection: worker for worker in workers if isinstance(worker, LocalWorker)}
+        by_connection = {worker.connection: worker for worker in workers if isinstance(worker, LocalHandle)}
         for connection in wait(list(by_connection), seconds):
             worker = by_connection[connection]  # type: ignore[index]
             yield worker, worker.receive()

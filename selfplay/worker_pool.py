@@ -19,7 +19,7 @@ class SelfPlayError(Exception):
         self.status = status
 
 
-class Worker:
+class WorkerHandle:
     """A worker seen from the supervisor.
 
     Attributes:
@@ -43,7 +43,7 @@ class Worker:
         raise NotImplementedError
 
 
-class Crew(Protocol):
+class WorkerPool(Protocol):
     """Starts workers and brings their messages."""
 
     description: str  # of the place, for the user; empty where there is nothing to say
@@ -51,13 +51,13 @@ class Crew(Protocol):
     def size(self) -> int:
         """Return how many workers there should be at present."""
 
-    def start(self) -> Worker:
+    def start(self) -> WorkerHandle:
         """Start one more."""
 
-    def welcome(self, worker: Worker, description: str, on_gpu: bool) -> str:
+    def welcome(self, worker: WorkerHandle, description: str, on_gpu: bool) -> str:
         """Learn what a worker that has become ready computes with; return the line for the log, "" for none."""
 
-    def receive(self, workers: list[Worker], seconds: float) -> Iterable[tuple[Worker, tuple]]:
+    def receive(self, workers: list[WorkerHandle], seconds: float) -> Iterable[tuple[WorkerHandle, tuple]]:
         """Yield what the workers have to say (selfplay/worker.py), waiting at most so long for the first message.
 
         The game of a GAME message is on the disk. After ENDED nothing more comes from a worker. Raises SelfPlayError.
