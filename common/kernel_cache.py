@@ -18,7 +18,7 @@ import uuid
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numba
 from numba.core import caching
@@ -155,13 +155,13 @@ class FilePerSignature:
         text = "\n".join(map(str, key))
         return self._folder / f"{self._name}.{hashlib.sha256(text.encode()).hexdigest()[:20]}.nbc"
 
-    def _stored(self) -> Iterator[Path]:
+    def stored(self) -> Iterator[Path]:
         """Yield all files of this function."""
         return self._folder.glob(f"{self._name}.*.nbc")
 
     def flush(self) -> None:
         """Forget everything."""
-        for path in self._stored():
+        for path in self.stored():
             path.unlink(missing_ok=True)
 
     def load(self, key: Any) -> Any:
@@ -197,5 +197,15 @@ class KernelCache(caching.FunctionCache):
     def __init__(self, function: Any, suffix: str = "") -> None:
         """Put it into the folder of its file; `suffix` tells compilations of one function apart."""
         super().__init__(function)
-        files: Any = FilePerSignature(self._cache_path, self._impl.filename_base + suffix)
-        self._cache_file = files
+        self._files = FilePerSignature(self._cache_path, self._impl.filename_base + suffix)
+        self._cache_file = cast(Any, self._files)
+
+    def is_filled(self) -> bool:
+        """Return whether there is compiled code for any types."""
+        return any(self._files.stored())
+
+
+def is_cached(kernel: Any) -> bool:
+    """Return whether a kernel was compiled by an earlier start, or need not be (NUMBA_DISABLE_JIT)."""
+    cache = getattr(kernel, "_cache", None)
+    return not isinstance(cache, KernelCache) or cache.is_filled()

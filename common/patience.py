@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from common.print_console import print_err
 
-SLOW_LINE = "Still loading; the first start compiles for a minute or so, later ones take seconds."
+SLOW_LINE = "Still loading; the first start compiles for half a minute or so, later ones take seconds."
 SLOW_SECONDS = 3.0
 REPEAT_SECONDS = 10.0
 

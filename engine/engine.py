@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,12 +16,12 @@ from common.print_console import print_err
 from engine.choosing import NO_LIMIT, NO_WATCH, MoveChooser, StopFunction, Watch, never, run_search
 from engine.diagnostics import format_choice, format_speed
 from engine.game import Game
-from engine.move_choice import Choice, final_lead, first_playable
+from engine.move_choice import Choice
 from engine.options import EngineOptions
+from engine.precompile import compile_rules, compiling
 from mcts.analysis import SearchResult
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit
-from mcts.score_estimate import ScoreEstimator
 from mcts.time_manager import StartOptions
 from mcts.tree import Evaluator, MCTSTree
 from nn.inference.policy_player import RawEvaluation, evaluate
@@ -89,7 +90,8 @@ class Engine(Game):
 
     def load(self) -> None:
         """Load the network and, if that is wanted, compile; may run in a thread of its own while the game is set up."""
-        size = self.tree.board_size
+        with compiling() if self._source.warm_up else nullcontext():
+            size = self.tree.board_size
         if self._source.warm_up:
             self._warm_up(size)
 
@@ -99,15 +101,11 @@ class Engine(Game):
         color = board.get_to_move()
         for visits in (WARM_UP_VISITS, 2 * WARM_UP_VISITS):
             result = run_search(self.options, self.time, tree, board, color, SearchLimit(visits, strict=True))
-            ScoreEstimator(board, color).estimate_moves(result.candidates[:1])
             board.put_stone(result.pos, color)
             color = Stone.get_opponent_color(color)
+        compile_rules()
         if result.seconds > 0:
             self.time.speed = result.visits / result.seconds
-        first_playable(board, color, board.onboard_pos)
-        final_lead(board, color, all_alive=False)
-        board.check_self_atari_stone(board.onboard_pos[-1], color)
-        board.undo()
 
     # --- the game -----------------------------------------------------------------------------------------------
 

@@ -1,0 +1,80 @@
+"""What a first start compiles, in two processes: the search in a child, the rest here.
+
+numba compiles on one core, since it holds a lock; the cache on disk is where the two meet. Later starts find all there.
+"""
+
+import multiprocessing
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from board.go_board import GoBoard
+from board.stone import Stone
+from common.cores import count_usable_cores
+from common.interrupt import block_interrupts
+from common.kernel import without_compiler
+from common.kernel_cache import is_cached
+from common.parallel import end_with_parent
+from engine.move_choice import final_lead, first_playable
+from mcts.analysis import CandidateMove
+from mcts.params import SearchLimit
+from mcts.score_estimate import ScoreEstimator
+from mcts.search import absorb, descend, start_tree
+from mcts.tree import MCTSTree
+
+# Compiled code serves every size.
+SIZE = 5
+VISITS = 4
+
+
+def answer_evenly(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Stand in for a network: return equal logits [N, A] and equal chances to lose, draw and win [N, 3]."""
+    actions = planes.shape[-1] ** 2 + 1
+    return np.zeros((len(planes), actions), dtype=np.float32), np.full((len(planes), 3), 1 / 3, dtype=np.float32)
+
+
+def compile_search() -> None:
+    """Compile what a search calls, as one does that goes on after a move."""
+    with without_compiler():
+        board, tree = GoBoard(SIZE), MCTSTree(answer_evenly, SIZE)
+    for color in (Stone.BLACK, Stone.WHITE):
+        pos = tree.search(board, color, SearchLimit(VISITS, strict=True)).pos
+        with without_compiler():
+            board.put_stone(pos, color)
+
+
+def compile_rules() -> None:
+    """Compile what a game calls beside the search."""
+    board, color = GoBoard(SIZE), Stone.BLACK
+    move = CandidateMove(board.onboard_pos[0], 1, 0.5, 0.5, 0.5, 0, pv=board.onboard_pos[:1])
+    ScoreEstimator(board, color).estimate_moves([move])
+    board.put_stone(move.pos, color)
+    first_playable(board, Stone.WHITE, board.onboard_pos)
+    final_lead(board, color, all_alive=False)
+    board.check_self_atari_stone(board.onboard_pos[-1], color)
+    board.copy().undo()
+
+
+def compile_search_in_child() -> None:
+    """Compile the search in a process of its own, which ends with its parent."""
+    end_with_parent()
+    compile_search()
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """On a first start, compile beside what is done inside, and leave when all is compiled."""
+    if count_usable_cores() < 2 or all(map(is_cached, (start_tree, descend, absorb))):
+        yield
+        return
+    child = multiprocessing.get_context("spawn").Process(target=compile_search_in_child, daemon=True)
+    with block_interrupts():
+        child.start()
+    try:
+        yield
+        compile_rules()
+        child.join()  # should it have failed, the first search compiles
+    finally:
+        child.terminate()
+        child.join()
