@@ -18,12 +18,18 @@ DRAW = 0.5
 
 
 @kernel
-def final_value(state, color, komi, batch):
-    """Return 1, 0.5 or 0: win, draw or loss of `color` by area. Modifies the work space of batch."""
+def final_lead(state, color, komi, batch):
+    """Return by how many points `color` wins by area. Modifies the work space of batch."""
     score = area_score(state, batch.owner, batch.queue) - komi
-    if score == 0.0:
+    return score if color == BLACK else -score
+
+
+@kernel
+def value_of_lead(lead):
+    """Return 1, 0.5 or 0: win, draw or loss by a final lead."""
+    if lead == 0.0:
         return DRAW
-    return 1.0 if (score > 0.0) == (color == BLACK) else 0.0
+    return 1.0 if lead > 0.0 else 0.0
 
 
 @kernel
@@ -51,5 +57,5 @@ def playout_value(state, komi, count, batch):
     for _ in range(count):
         copy_state(batch.playout, state)
         playout(batch.playout, SELF_ATARI_LIMIT, ANSWER_CHANCE, batch.random_state)
-        total += final_value(batch.playout, color, komi, batch)
+        total += value_of_lead(final_lead(batch.playout, color, komi, batch))
     return total / count

@@ -9,14 +9,24 @@ import math
 
 from board.constant import PASS
 from board.rules import is_superko, list_legal_moves, play_recorded
-from board.state import PASSES, TO_MOVE, copy_state, copy_words
+from board.state import EMPTY, PASSES, SIZE, TO_MOVE, WIDTH, copy_state, copy_words
 from common.kernel import kernel
 from mcts.atari import least_prior
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
-from mcts.outcome import DRAW, final_value, playout_share, playout_value
+from mcts.outcome import DRAW, final_lead, playout_share, playout_value, value_of_lead
 from mcts.pucb import select_by_pucb
 from mcts.sequential_halving import select_at_root, select_in_tree
-from mcts.tree_state import EXPANDED, PENDING, REPETITIONS, ROOT, TERMINAL, add_edge, add_node, bring_forward
+from mcts.tree_state import (
+    EXPANDED,
+    OWNED,
+    PENDING,
+    REPETITIONS,
+    ROOT,
+    TERMINAL,
+    add_edge,
+    add_node,
+    bring_forward,
+)
 from nn.feature import take_position
 
 # How edges are selected.
@@ -60,14 +70,19 @@ def wait_for_value(tree, batch, index, change):
 
 
 @kernel
-def back_up(tree, batch, index, value):
-    """Add a finished visit to every edge on a path; `value` is that of the side to move at its end. Modifies tree."""
+def back_up(tree, batch, index, value, lead):
+    """Add a finished visit to every edge on a path; value and lead are those of the side to move at its end.
+
+    Modifies tree.
+    """
     for depth in range(batch.length[index] - 1, -1, -1):
         value = 1.0 - value
+        lead = -lead
         edge = batch.path[index, depth]
         tree.edge_visits[edge] += 1
         tree.edge_sum[edge] += value
         tree.edge_square_sum[edge] += value * value
+        tree.edge_lead_sum[edge] += lead
     node = ROOT
     for depth in range(batch.length[index]):
         tree.node_visits[node] += 1
@@ -134,9 +149,7 @@ def descend(tree, root_state, root_history, state, history, batch, wanted, komi,
                     considered, policy)
         if batch.leaf[waiting] == -1:
             if state.info[PASSES] >= 2:
-                tree.node_kind[node] = TERMINAL
-                tree.node_value[node] = final_value(state, state.info[TO_MOVE], komi, batch)
-                tree.node_raw_value[node] = tree.node_value[node]
+                finish_node(tree, node, state, komi, batch)
             else:
                 expand(tree, node, state, history, batch.line_past, batch, waiting, komi, selection)
                 wait_for_value(tree, batch, waiting, 1)
@@ -144,9 +157,23 @@ def descend(tree, root_state, root_history, state, history, batch, wanted, komi,
                 continue
         elif tree.node_kind[node] == PENDING:
             break
-        back_up(tree, batch, waiting, float(tree.node_value[node]))
+        back_up(tree, batch, waiting, float(tree.node_value[node]), float(tree.node_lead[node]))
         finished += 1
     return waiting, finished
+
+
+@kernel
+def finish_node(tree, node, state, komi, batch):
+    """Count the game that ends in a node: it is TERMINAL. Modifies tree and the work space of batch."""
+    tree.node_kind[node] = TERMINAL
+    tree.node_lead[node] = final_lead(state, state.info[TO_MOVE], komi, batch)
+    tree.node_value[node] = value_of_lead(tree.node_lead[node])
+    tree.node_raw_value[node] = tree.node_value[node]
+    points, width = state.info[SIZE], state.info[WIDTH]
+    for point in range(tree.node_ownership.shape[1]):
+        owner = batch.owner[(point // points + 1) * width + point % points + 1]
+        sign = 0 if owner == EMPTY else 1 if owner == state.info[TO_MOVE] else -1
+        tree.node_ownership[node, point] = sign * OWNED
 
 
 @kernel
@@ -159,13 +186,11 @@ def divide_priors(tree, node, total):
 
 
 @kernel
-def set_evaluation(tree, batch, index, logits, value, policy_index, temperature):
-    """Give the node that waits in entry `index` of the batch its priors and its value: it is EXPANDED. Modifies tree.
+def set_priors(tree, node, logits, policy_index, temperature):
+    """Give a node the policy softmax(logits / temperature) over its candidates, raised where `expand` asks for it.
 
-    `logits` [A] are the network's, `value` [3] its chances to lose, draw and win. The policy, softmax(logits /
-    temperature), is taken over the candidates only, and raised where `expand` asks for it.
+    Modifies tree. `logits` [A] are the network's.
     """
-    node = batch.leaf[index]
     first, count = tree.node_edge[node], tree.node_edges[node]
     highest, sharpness = -math.inf, 1.0 / temperature
     for edge in range(first, first + count):
@@ -185,6 +210,17 @@ def set_evaluation(tree, batch, index, logits, value, policy_index, temperature)
         tree.edge_logit[edge] = logit
     if added > 0.0:
         divide_priors(tree, node, 1.0 + added)
+
+
+@kernel
+def set_evaluation(tree, batch, index, answer, policy_index, temperature):
+    """Give the node that waits in entry `index` of the batch what the network says: it is EXPANDED. Modifies tree."""
+    node, value = batch.leaf[index], answer.values[index]
+    set_priors(tree, node, answer.logits[index], policy_index, temperature)
+    if len(answer.leads) > 0:
+        tree.node_lead[node] = answer.leads[index]
+    for point in range(tree.node_ownership.shape[1]):
+        tree.node_ownership[node, point] = round(OWNED * answer.ownership[index, point])
     tree.node_raw_value[node] = value[2] + DRAW * value[1]
     correction = batch.playout_value[index] - tree.node_raw_value[node]
     tree.node_value[node] = tree.node_raw_value[node] + batch.share[index] * correction
@@ -193,12 +229,13 @@ def set_evaluation(tree, batch, index, logits, value, policy_index, temperature)
 
 
 @kernel
-def absorb(tree, batch, waiting, logits, values, policy_index, temperature):
+def absorb(tree, batch, waiting, answer, policy_index, temperature):
     """Take the network's answer for the first `waiting` entries of the batch. Modifies tree."""
     for index in range(waiting):
-        set_evaluation(tree, batch, index, logits[index], values[index], policy_index, temperature)
+        set_evaluation(tree, batch, index, answer, policy_index, temperature)
         wait_for_value(tree, batch, index, -1)
-        back_up(tree, batch, index, float(tree.node_value[batch.leaf[index]]))
+        node = batch.leaf[index]
+        back_up(tree, batch, index, float(tree.node_value[node]), float(tree.node_lead[node]))
 
 
 @kernel

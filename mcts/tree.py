@@ -31,12 +31,14 @@ from mcts.tree_state import (
     NODES,
     REPETITIONS,
     ROOT,
+    Answer,
     Tree,
     copy_subtree,
     grow_tree,
     new_batch,
     new_line,
     new_tree,
+    take_answer,
 )
 from nn.feature import Encoder, Evaluator, past_of, plane_set_of
 
@@ -56,7 +58,9 @@ class MCTSTree:
         self.params = params or SearchParams()
         self.geometry = get_geometry(board_size)
         actions = len(self.geometry.policy_pos)
-        self._tree = new_tree(*self._capacity(self.params.tree_size))
+        self.tells_lead = bool(getattr(evaluator, "tells_lead", False))
+        self._points = board_size**2 if self.tells_lead else 0
+        self._tree = new_tree(*self._capacity(self.params.tree_size), self._points)
         self._spare: Tree | None = None
         self._plane_set = plane_set_of(evaluator)
         self._encode = Encoder(self._plane_set, board_size,
@@ -77,7 +81,7 @@ class MCTSTree:
     def _capacity(self, nodes: int) -> tuple[int, int]:
         """Return the room for nodes and edges, cut down to what memory allows each of the TREES."""
         actions = len(self.geometry.policy_pos)
-        allowed = self.params.max_memory_mb * 2**20 // TREES // (NODE_BYTES + actions * EDGE_BYTES)
+        allowed = self.params.max_memory_mb * 2**20 // TREES // (NODE_BYTES + self._points + actions * EDGE_BYTES)
         nodes = max(min(nodes, allowed), 2 * (self.params.batch_size + 1))
         return nodes, nodes * actions
 
@@ -173,17 +177,16 @@ class MCTSTree:
         if known is None:
             start_tree(self._tree, self._root_state, board.history, self._batch, float(board.komi),
                        self.params.selection)
-            logits, values, *_ = self._evaluate(1)
-            set_evaluation(self._tree, self._batch, 0, logits[0], values[0], self.geometry.policy_index,
-                           self._root_temperature)
+            answer = self._evaluate(1)
+            set_evaluation(self._tree, self._batch, 0, answer, self.geometry.policy_index, self._root_temperature)
         elif known != ROOT:
-            spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos))
+            spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos), self._points)
             copy_subtree(spare, self._tree, known)
             self._tree, self._spare = spare, self._tree
 
-    def _evaluate(self, count: int) -> tuple[np.ndarray, ...]:
+    def _evaluate(self, count: int) -> Answer:
         """Return what the network says of the first `count` positions of the batch."""
-        return self.evaluator(self._encode(self._batch.positions, count, float(self.root_board.komi)))
+        return take_answer(*self.evaluator(self._encode(self._batch.positions, count, float(self.root_board.komi))))
 
     # --- searching ----------------------------------------------------------------------------------------------
 
@@ -196,8 +199,7 @@ class MCTSTree:
             self._policy,
         )
         if waiting:
-            logits, values, *_ = self._evaluate(waiting)
-            absorb(self._tree, self._batch, waiting, logits, values, self.geometry.policy_index,
+            absorb(self._tree, self._batch, waiting, self._evaluate(waiting), self.geometry.policy_index,
                    float(self.params.policy_temperature))
         progress.add_batch(waiting + finished, time.perf_counter() - begin)
 

@@ -36,6 +36,8 @@ class Tree(NamedTuple):
     node_pending: np.ndarray  # int32 [N]: visits of its edges that wait for the network
     node_value: np.ndarray  # float32 [N]: the network's value, with the playouts' share in it, or the final one
     node_raw_value: np.ndarray  # float32 [N]: the network's value alone, or the final one
+    node_lead: np.ndarray  # float32 [N]: points the side to move is ahead, as the network says, or the final ones
+    node_ownership: np.ndarray  # int8 [N, S*S or 0]: from -127 the opponent's to 127 the mover's, as the network says
     edge_pos: np.ndarray  # int16 [E]: move
     edge_child: np.ndarray  # int32 [E]: node, or NOT_EXPANDED
     edge_logit: np.ndarray  # float32 [E]: logarithm of the prior; while the node is PENDING, the least prior
@@ -44,6 +46,26 @@ class Tree(NamedTuple):
     edge_pending: np.ndarray  # int16 [E]
     edge_sum: np.ndarray  # float64 [E]: sum of values
     edge_square_sum: np.ndarray  # float64 [E]: sum of squared values
+    edge_lead_sum: np.ndarray  # float64 [E]: sum of leads
+
+
+class Answer(NamedTuple):
+    """What the network says of the positions of a batch."""
+
+    logits: np.ndarray  # float32 [B, A]
+    values: np.ndarray  # float32 [B, 3]: chances to lose, draw and win
+    leads: np.ndarray  # float32 [B], or [0] where the network does not tell
+    ownership: np.ndarray  # float32 [B, S*S], or [0, 0]: from -1 to 1, the mover's
+
+
+NO_LEADS, NO_OWNERSHIP = np.zeros(0, dtype=np.float32), np.zeros((0, 0), dtype=np.float32)
+OWNED = 127.0  # Tree.node_ownership of a point that is surely the mover's
+
+
+def take_answer(logits: np.ndarray, values: np.ndarray, leads: np.ndarray = NO_LEADS,
+                ownership: np.ndarray = NO_OWNERSHIP) -> Answer:
+    """Return what an evaluator says, which may tell more than policy and value (nn/feature.py)."""
+    return Answer(logits, values, leads, ownership)
 
 
 class Batch(NamedTuple):
@@ -71,22 +93,34 @@ EDGE_ARRAYS = tuple(name for name in Tree._fields if name.startswith("edge_"))
 DTYPES = {
     "counters": np.int32, "node_edge": np.int32, "node_edges": np.int16, "node_front": np.int16, "node_kind": np.int8,
     "node_visits": np.int32, "node_pending": np.int32, "node_value": np.float32, "node_raw_value": np.float32,
+    "node_lead": np.float32, "node_ownership": np.int8,
     "edge_pos": np.int16, "edge_child": np.int32, "edge_logit": np.float32, "edge_prior": np.float32,
     "edge_visits": np.int32, "edge_pending": np.int16, "edge_sum": np.float64, "edge_square_sum": np.float64,
+    "edge_lead_sum": np.float64,
 }
-NODE_BYTES = sum(np.dtype(DTYPES[name]).itemsize for name in NODE_ARRAYS)
+NODE_BYTES = sum(np.dtype(DTYPES[name]).itemsize for name in NODE_ARRAYS if name != "node_ownership")
 EDGE_BYTES = sum(np.dtype(DTYPES[name]).itemsize for name in EDGE_ARRAYS)
 
 
-def new_tree(nodes: int, edges: int) -> Tree:
-    """Return an empty tree with room for so many nodes and edges (memory is touched only when used)."""
-    sizes = {"counters": COUNTERS} | dict.fromkeys(NODE_ARRAYS, nodes) | dict.fromkeys(EDGE_ARRAYS, edges)
-    return Tree(*(np.zeros(sizes[name], dtype=DTYPES[name]) for name in Tree._fields))
+def tree_shapes(nodes: int, edges: int, points: int) -> dict[str, tuple[int, ...]]:
+    """Return the shape of each array of a tree; `points` is 0 where nobody tells the ownership."""
+    shapes: dict[str, tuple[int, ...]] = {"counters": (COUNTERS,), **dict.fromkeys(NODE_ARRAYS, (nodes,)),
+                                          **dict.fromkeys(EDGE_ARRAYS, (edges,))}
+    return {**shapes, "node_ownership": (nodes, points)}
+
+
+def new_tree(nodes: int, edges: int, points: int = 0) -> Tree:
+    """Return an empty tree with room for so many nodes and edges (memory is touched only when used).
+
+    `points` are S*S where the network tells the ownership.
+    """
+    shapes = tree_shapes(nodes, edges, points)
+    return Tree(*(np.zeros(shapes[name], dtype=DTYPES[name]) for name in Tree._fields))
 
 
 def grow_tree(tree: Tree, nodes: int, edges: int) -> Tree:
     """Return a copy with more room."""
-    larger = new_tree(nodes, edges)
+    larger = new_tree(nodes, edges, tree.node_ownership.shape[1])
     for old, new in zip(tree, larger, strict=True):
         new[: len(old)] = old
     return larger
@@ -125,6 +159,7 @@ def add_node(tree):
     tree.node_pending[node] = 0
     tree.node_value[node] = 0.0
     tree.node_raw_value[node] = 0.0
+    tree.node_lead[node] = 0.0
     return node
 
 
@@ -142,6 +177,7 @@ def add_edge(tree, node, pos, least_prior):
     tree.edge_pending[edge] = 0
     tree.edge_sum[edge] = 0.0
     tree.edge_square_sum[edge] = 0.0
+    tree.edge_lead_sum[edge] = 0.0
 
 
 @kernel
@@ -193,6 +229,9 @@ def copy_subtree(target, source, root):
         target.node_pending[node] = 0
         target.node_value[node] = source.node_value[original]
         target.node_raw_value[node] = source.node_raw_value[original]
+        target.node_lead[node] = source.node_lead[original]
+        for point in range(source.node_ownership.shape[1]):
+            target.node_ownership[node, point] = source.node_ownership[original, point]
         for i in range(count):
             edge, old = start + i, first + i
             target.edge_pos[edge] = source.edge_pos[old]
@@ -202,6 +241,7 @@ def copy_subtree(target, source, root):
             target.edge_pending[edge] = 0
             target.edge_sum[edge] = source.edge_sum[old]
             target.edge_square_sum[edge] = source.edge_square_sum[old]
+            target.edge_lead_sum[edge] = source.edge_lead_sum[old]
             target.edge_child[edge] = NOT_EXPANDED
             if source.edge_child[old] != NOT_EXPANDED:
                 child = target.counters[NODES]
@@ -212,3 +252,25 @@ def copy_subtree(target, source, root):
         node += 1
 
 
+@kernel
+def sum_ownership(tree, node, sign, out):
+    """Return how many nodes stand below `node` (included), and write their summed ownership to out [S*S].
+
+    It is that of node's mover, from -1 to 1 for each; `sign` [N] is work space. The nodes below one follow it in the
+    arrays. Modifies sign and out.
+    """
+    sign[:] = 0
+    sign[node] = 1
+    out[:] = 0.0
+    count = 0
+    for i in range(node, tree.counters[NODES]):
+        if sign[i] == 0:
+            continue
+        for edge in range(tree.node_edge[i], tree.node_edge[i] + tree.node_edges[i]):
+            if tree.edge_child[edge] != NOT_EXPANDED:
+                sign[tree.edge_child[edge]] = -sign[i]
+        if tree.node_kind[i] != PENDING:
+            count += 1
+            for point in range(len(out)):
+                out[point] += sign[i] * tree.node_ownership[i, point] / OWNED
+    return count

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from mcts.constant import MAX_CONSIDERED_NODES
-from mcts.tree_state import EDGE_BYTES, NODE_BYTES
+from mcts.tree_state import EDGE_BYTES, NODE_BYTES, take_answer
 from nn.feature import BASIC, Encoder, plane_set_of
 from selfplay.game import GameRecord, NewGame, draw_game, take_record
 from selfplay.games import FINISHED, IDLE, Rules, Work, new_games, new_rules, new_work
@@ -73,8 +73,8 @@ class SelfPlay:
         """Take one half's answer from the network, go on with its games, and return those that are finished."""
         half = self._halves[self._turn]
         if half.positions:
-            logits, values, *_ = self._evaluator.finish(self._turn)
-            absorb_games(self._games, half.begin, half.end, half.work, logits, values, self._rules)
+            answer = take_answer(*self._evaluator.finish(self._turn))
+            absorb_games(self._games, half.begin, half.end, half.work, answer, self._rules)
         half.positions, half.offset = descend_games(
             self._games, half.begin, half.end, half.offset, 0, half.work, self._rules)
         finished = self._fill(half)

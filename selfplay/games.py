@@ -13,7 +13,7 @@ from common.kernel import kernel
 from mcts.constant import C_SCALE, MAX_CONSIDERED_NODES, MAX_DEPTH
 from mcts.gumbel import considered_visits
 from mcts.params import NETWORK_ALONE, Selection
-from mcts.tree_state import COUNTERS, DTYPES, EDGE_ARRAYS, NODE_ARRAYS, Batch, Tree, new_batch
+from mcts.tree_state import DTYPES, Batch, Tree, new_batch, tree_shapes
 from nn.feature import PlaneSet, Positions
 
 # Games.phase: no game; the root is to be evaluated; searching; over.
@@ -97,14 +97,14 @@ def new_games(count: int, rules: Rules, plane_set: PlaneSet) -> Games:
     size, limit = rules.board_size, rules.move_limit
     actions, words = size * size + 1, len(new_state(size).buffer)
     nodes = rules.visits + 2
-    sizes = {"counters": COUNTERS} | dict.fromkeys(NODE_ARRAYS, nodes) | dict.fromkeys(EDGE_ARRAYS, nodes * actions)
+    shapes = tree_shapes(nodes, nodes * actions, 0)
     entries = limit + min(MAX_DEPTH, rules.visits) + 2
 
     def rows(length: int, dtype: type) -> np.ndarray:
         return np.zeros((count, length), dtype=dtype)
 
     return Games(
-        tree=Tree(*(rows(sizes[name], DTYPES[name]) for name in Tree._fields)),
+        tree=Tree(*(np.zeros((count, *shapes[name]), dtype=DTYPES[name]) for name in Tree._fields)),
         position=rows(words, np.uint64),
         past=np.zeros((count, 2 * plane_set.looks_back, words), dtype=np.uint64),
         history=History(rows(entries, np.int16), rows(entries, np.int8), rows(entries, np.uint64), rows(1, np.int32)),
@@ -131,9 +131,10 @@ def tree_of(games, g):
     tree = games.tree
     return Tree(
         tree.counters[g], tree.node_edge[g], tree.node_edges[g], tree.node_front[g], tree.node_kind[g],
-        tree.node_visits[g], tree.node_pending[g], tree.node_value[g], tree.node_raw_value[g], tree.edge_pos[g],
+        tree.node_visits[g], tree.node_pending[g], tree.node_value[g], tree.node_raw_value[g],
+        tree.node_lead[g], tree.node_ownership[g], tree.edge_pos[g],
         tree.edge_child[g], tree.edge_logit[g], tree.edge_prior[g], tree.edge_visits[g], tree.edge_pending[g],
-        tree.edge_sum[g], tree.edge_square_sum[g],
+        tree.edge_sum[g], tree.edge_square_sum[g], tree.edge_lead_sum[g],
     )
 
 

@@ -15,7 +15,7 @@ from mcts.constant import MAX_CONSIDERED_NODES, NOT_EXPANDED
 from mcts.gumbel import improved_policy, max_visits, policy_value
 from mcts.search import GUMBEL, absorb, descend, remember, set_evaluation, start_tree
 from mcts.sequential_halving import select_at_root
-from mcts.tree_state import EDGES, EXPANDED, NODES, ROOT
+from mcts.tree_state import EDGES, EXPANDED, NODES, ROOT, Answer
 from selfplay.games import (
     FINISHED,
     MOVE_LIMIT,
@@ -74,6 +74,7 @@ def keep_as_root(tree, node):
         tree.edge_pending[edge] = 0
         tree.edge_sum[edge] = 0.0
         tree.edge_square_sum[edge] = 0.0
+        tree.edge_lead_sum[edge] = 0.0
     tree.node_edge[ROOT] = 0
     tree.node_edges[ROOT] = count
     tree.node_front[ROOT] = 0
@@ -82,6 +83,7 @@ def keep_as_root(tree, node):
     tree.node_pending[ROOT] = 0
     tree.node_value[ROOT] = tree.node_value[node]
     tree.node_raw_value[ROOT] = tree.node_raw_value[node]
+    tree.node_lead[ROOT] = tree.node_lead[node]
     tree.counters[NODES] = 1
     tree.counters[EDGES] = count
 
@@ -221,15 +223,15 @@ def descend_games(games, begin, end, offset, total, work, rules):
 
 
 @kernel
-def absorb_games(games, begin, end, work, logits, values, rules):
-    """Give games begin to end - 1 the network's answer, logits [N, A] and values [N, 3]. Modifies games."""
+def absorb_games(games, begin, end, work, answer, rules):
+    """Give games begin to end - 1 the network's answer. Modifies games."""
     for g in range(begin, end):
         if games.waiting[g] == 0:
             continue
         tree, batch, first = tree_of(games, g), batch_of(games, g, work.batch), games.first[g]
+        own = Answer(answer.logits[first:], answer.values[first:], answer.leads[first:], answer.ownership[first:])
         if games.phase[g] == NEW:
-            set_evaluation(tree, batch, 0, logits[first], values[first], rules.policy_index, rules.policy_temperature)
+            set_evaluation(tree, batch, 0, own, rules.policy_index, rules.policy_temperature)
             begin_search(games, g, tree)
         else:
-            absorb(tree, batch, games.waiting[g], logits[first:], values[first:], rules.policy_index,
-                   rules.policy_temperature)
+            absorb(tree, batch, games.waiting[g], own, rules.policy_index, rules.policy_temperature)
