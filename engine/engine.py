@@ -22,8 +22,10 @@ from engine.precompile import compile_rules, compiling
 from mcts.analysis import SearchResult
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit
+from mcts.score_estimate import Estimate, Estimator, ScoreEstimator
 from mcts.time_manager import StartOptions
 from mcts.tree import Evaluator, MCTSTree
+from mcts.tree_estimate import TreeEstimator, make_estimate
 from nn.inference.policy_player import RawEvaluation, evaluate
 from nn.model_file import choose_size
 
@@ -204,6 +206,21 @@ class Engine(Game):
         """Return the network's view of the position."""
         return evaluate(self.evaluator, self.board, color)
 
+    def make_estimator(self, color: Stone) -> Estimator:
+        """Return what estimates the moves of a search of `color` in the present position."""
+        return _make_estimator(self.tree, self.board, color)
+
+    def estimate_position(self, color: Stone, mover: Stone, sym: int, pairs: int) -> Estimate:
+        """Return ownership and lead for `color` with `mover` to move, without search.
+
+        They are the network's, seen through symmetry `sym`, or those of `pairs` pairs of playouts where it tells none.
+        """
+        raw = evaluate(self.evaluator, self.board, mover, sym)
+        if raw.lead is None or raw.ownership is None:
+            return ScoreEstimator(self.board, color).estimate_position(pairs)
+        sign = 1.0 if color == mover else -1.0
+        return make_estimate(sign * raw.ownership, sign * raw.lead)
+
     def get_policy(self, color: Stone) -> np.ndarray:
         """Return the network's policy, float [S*S+1]."""
         return self.evaluate(color).policy
@@ -221,3 +238,8 @@ class Engine(Game):
         if not self._has_searched:
             raise ValueError("no search tree")
         return dump_tree(self.tree, self.options.cgos_mode)
+
+
+def _make_estimator(tree: MCTSTree, board: GoBoard, color: Stone) -> Estimator:
+    """Return what estimates the moves of a tree's root: what its network tells, or playouts."""
+    return TreeEstimator(tree) if tree.tells_lead else ScoreEstimator(board, color)

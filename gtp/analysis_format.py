@@ -13,7 +13,7 @@ import numpy as np
 from board.coordinate import Coordinate
 from gtp.analysis_request import AnalysisRequest
 from mcts.analysis import CandidateMove, SearchResult
-from mcts.score_estimate import Estimate, ScoreEstimator, mean_estimate
+from mcts.score_estimate import Estimate, Estimator, mean_estimate
 
 # Leela Zero writes probabilities as whole numbers in this unit.
 LZ_SCALE = 10000
@@ -21,7 +21,7 @@ LZ_SCALE = 10000
 OWNERSHIP_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+"
 JSON_DECIMALS = 6
 
-Formatter = Callable[[SearchResult, AnalysisRequest, Coordinate, ScoreEstimator], str]
+Formatter = Callable[[SearchResult, AnalysisRequest, Coordinate, Estimator], str]
 
 
 def select_moves(result: SearchResult, request: AnalysisRequest) -> list[CandidateMove]:
@@ -42,7 +42,7 @@ def format_pv(move: CandidateMove, coordinate: Coordinate) -> str:
     return " ".join(coordinate.convert_to_gtp_format(pos) for pos in move.pv)
 
 
-def format_lz(result: SearchResult, request: AnalysisRequest, coordinate: Coordinate, _: ScoreEstimator) -> str:
+def format_lz(result: SearchResult, request: AnalysisRequest, coordinate: Coordinate, _: Estimator) -> str:
     """Return a line in Leela Zero's format: whole numbers only."""
     pieces = []
     for move in select_moves(result, request):
@@ -66,7 +66,7 @@ def score_fields(estimate: Estimate) -> str:
 
 
 def format_kata(
-    result: SearchResult, request: AnalysisRequest, coordinate: Coordinate, estimator: ScoreEstimator
+    result: SearchResult, request: AnalysisRequest, coordinate: Coordinate, estimator: Estimator
 ) -> str:
     """Return a line in KataGo's format: all moves, then the root, then ownership."""
     moves = select_moves(result, request)
@@ -111,7 +111,7 @@ def encode_ownership(ownership: Sequence[float] | np.ndarray) -> str:
 
 
 def format_cgos(
-    result: SearchResult, request: AnalysisRequest, coordinate: Coordinate, estimator: ScoreEstimator
+    result: SearchResult, request: AnalysisRequest, coordinate: Coordinate, estimator: Estimator
 ) -> str:
     """Return a line of JSON as CGOS stores it with a move."""
     moves = select_moves(result, request)

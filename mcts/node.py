@@ -41,6 +41,16 @@ class MCTSNode:
         return float(self._tree.node_value[self.index])
 
     @property
+    def lead(self) -> float:
+        """Points the side to move is ahead, as the network says, 0 where it does not; or the final ones."""
+        return float(self._tree.node_lead[self.index])
+
+    @property
+    def children_lead_sum(self) -> np.ndarray:
+        """Sum of the leads of each candidate."""
+        return self._tree.edge_lead_sum[self._edges]
+
+    @property
     def node_value_sum(self) -> float:
         """Sum of the values of all visits for the side to move."""
         return float(self.children_value_sum.sum())

@@ -1,14 +1,15 @@
 """Ownership and score lead of the lines that a search found, by playouts from the ends of the lines.
 
-The network has no head for either. A search knows what it expects (its principal variations), and playouts that answer
-ataris (board/playout.py) tell how such a position is divided when nobody plays well any more: big territories and
-captured strings come out right, life and death that needs exact play tends towards 0. The lead is that of area, komi
-included. doc/gtp.md has the measurement that chose this way.
+For networks that have no head for either (the others: mcts/tree_estimate.py). A search knows what it expects (its
+principal variations), and playouts that answer ataris (board/playout.py) tell how such a position is divided when
+nobody plays well any more: big territories and captured strings come out right, life and death that needs exact play
+tends towards 0. The lead is that of area, komi included. doc/gtp.md has the measurement that chose this way.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -76,6 +77,13 @@ class Estimate:
     def ownership_stdev(self) -> np.ndarray:
         """Standard deviation of each point's owner (-1 or 1) after a single random game, float64 [S*S]."""
         return np.sqrt(np.maximum(0.0, 1.0 - self.ownership**2))
+
+
+class Estimator(Protocol):
+    """What a report asks for ownership and leads."""
+
+    def estimate_moves(self, moves: Sequence[CandidateMove], least_pairs: Sequence[int] = ()) -> list[Estimate]:
+        """Return an estimate for each move, in order; `least_pairs` of random games where it takes these."""
 
 
 class ScoreEstimator:

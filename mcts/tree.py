@@ -110,6 +110,11 @@ class MCTSTree:
         return MCTSNode(self._tree, ROOT)
 
     @property
+    def arrays(self) -> Tree:
+        """The tree itself, to be looked at until the next search."""
+        return self._tree
+
+    @property
     def root_color(self) -> Stone:
         """The side to move at the root."""
         return Stone(int(self._root_state.info[TO_MOVE]))

@@ -250,27 +250,3 @@ def copy_subtree(target, source, root):
                 target.edge_child[edge] = child
         target.counters[EDGES] = start + count
         node += 1
-
-
-@kernel
-def sum_ownership(tree, node, sign, out):
-    """Return how many nodes stand below `node` (included), and write their summed ownership to out [S*S].
-
-    It is that of node's mover, from -1 to 1 for each; `sign` [N] is work space. The nodes below one follow it in the
-    arrays. Modifies sign and out.
-    """
-    sign[:] = 0
-    sign[node] = 1
-    out[:] = 0.0
-    count = 0
-    for i in range(node, tree.counters[NODES]):
-        if sign[i] == 0:
-            continue
-        for edge in range(tree.node_edge[i], tree.node_edge[i] + tree.node_edges[i]):
-            if tree.edge_child[edge] != NOT_EXPANDED:
-                sign[tree.edge_child[edge]] = -sign[i]
-        if tree.node_kind[i] != PENDING:
-            count += 1
-            for point in range(len(out)):
-                out[point] += sign[i] * tree.node_ownership[i, point] / OWNED
-    return count

@@ -16,7 +16,7 @@ from gtp.analysis.query import Query
 from gtp.analysis_format import select_moves, winrate_of
 from gtp.analysis_request import AnalysisRequest
 from mcts.analysis import CandidateMove, SearchResult
-from mcts.score_estimate import Estimate, ScoreEstimator, mean_estimate
+from mcts.score_estimate import Estimate, Estimator, mean_estimate
 from nn.feature import Evaluator
 from nn.inference.policy_player import evaluate
 
@@ -37,11 +37,13 @@ LEAST_PAIRS = 8
 class Reporter:
     """Writes what searches of one position find."""
 
-    def __init__(self, query: Query, turn: int, board: GoBoard, evaluator: Evaluator) -> None:
+    def __init__(
+        self, query: Query, turn: int, board: GoBoard, evaluator: Evaluator, estimator: Estimator
+    ) -> None:
         """Prepare for the position after `turn` moves, which is on `board`."""
         self._query, self._turn, self._board, self._evaluator = query, turn, board, evaluator
         self._color = board.get_to_move()
-        self._estimator = ScoreEstimator(board, self._color)
+        self._estimator = estimator
         self._turned = query.perspective not in (None, self._color)
         self._sign = -1.0 if self._turned else 1.0
         self._hashes = position_hashes(board, self._color)

@@ -227,7 +227,8 @@ class AnalysisClient:
         query, engine = job.query, self._get_engine()
         engine.configure(superko=query.rules.superko, cgos_mode=query.rules.all_alive)
         engine.set_board(query.make_board(job.turn, self.options.komi))
-        reporter = Reporter(query, job.turn, engine.board, engine.evaluator)
+        reporter = Reporter(query, job.turn, engine.board, engine.evaluator,
+                            engine.make_estimator(engine.board.get_to_move()))
 
         def report(result: "SearchResult") -> None:
             if result.total_visits > 0:

@@ -104,9 +104,8 @@ class AnalyzeCommands(CommandGroup):
 
     def _reporter(self, request: AnalysisRequest, dialect: Dialect) -> Callable[["SearchResult"], None]:
         """Return a function that writes a line about what was found, if anything was."""
-        from mcts.score_estimate import ScoreEstimator
         board = self.game.board
-        estimator, write = ScoreEstimator(board, request.color), dialect.get_formatter()
+        estimator, write = self.engine.make_estimator(request.color), dialect.get_formatter()
 
         def report(result: "SearchResult") -> None:
             self.session.write_line(write(result, request, board.coordinate, estimator))

@@ -99,9 +99,8 @@ class GoguiCommands(CommandGroup):
 
     def cmd_display_ownership(self, _: Command) -> str:
         """Answer whose each point is at the end of playouts, from -1 (White's) to 1 (Black's), as a dboard."""
-        from mcts.score_estimate import ScoreEstimator
         board = self.engine.board
-        ownership = ScoreEstimator(board, Stone.BLACK).estimate_position(OWNERSHIP_PAIRS).ownership
+        ownership = self.engine.estimate_position(Stone.BLACK, board.get_to_move(), 0, OWNERSHIP_PAIRS).ownership
         return format_board([f"{value:.3f}" for value in ownership], board.board_size)
 
     def cmd_display_best_moves(self, command: Command) -> str:

@@ -6,7 +6,6 @@ import numpy as np
 
 from board.stone import Stone
 from gtp.commands.gogui import format_board
-from mcts.score_estimate import ScoreEstimator
 from nn.inference.policy_player import evaluate
 
 if TYPE_CHECKING:
@@ -28,11 +27,11 @@ def get_symmetries(text: str) -> list[int]:
 
 
 def format_raw(engine: "Engine", color: Stone, sym: int) -> str:
-    """Return the network's output for one symmetry; ownership and lead are counted by playouts."""
+    """Return the network's output for one symmetry; ownership and lead by playouts where it does not tell them."""
     board = engine.board
     raw = evaluate(engine.evaluator, board, color, sym)
     white_win = raw.winrate if color == Stone.WHITE else 1.0 - raw.winrate
-    estimate = ScoreEstimator(board, Stone.WHITE).estimate_position(OWNERSHIP_PAIRS)
+    estimate = engine.estimate_position(Stone.WHITE, color, sym, OWNERSHIP_PAIRS)
     policy = [f"{value:.6f}" if board.is_legal(pos, color) else "NAN"
               for pos, value in zip(board.onboard_pos, raw.policy[:-1], strict=True)]
     return "\n".join([

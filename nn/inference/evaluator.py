@@ -46,6 +46,7 @@ class Evaluator:
         plane_set: the planes it takes.
         board_size: the only board size it evaluates.
         sizes: those that the network could be loaded for.
+        tells_lead: whether it tells lead and ownership, too.
         batch_limit: positions that are evaluated at a time; a call may bring more.
         description: device, number format and shape of the network, for people.
         network, dtype: the network as it is run, and its number format, for nn/inference/batch_evaluator.py.
@@ -58,6 +59,7 @@ class Evaluator:
         self.plane_set = PLANE_SETS[network.features]
         self.board_size = network.board_size if isinstance(network, DualNet) else board_size or BOARD_SIZE
         self.sizes = network.sizes
+        self.tells_lead = not isinstance(network, DualNet)
         self._symmetry = make_symmetry_index(self.board_size)[:symmetries]
         self._inverse = np.argsort(self._symmetry, axis=1)
         self.device = next(network.parameters()).device

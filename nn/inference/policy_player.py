@@ -15,23 +15,31 @@ CUTOFF = 0.1
 
 
 class RawEvaluation(NamedTuple):
-    """What the network says about one position: policy float [S*S+1] (sum 1) and the win rate of the side to move."""
+    """What the network says about one position, for the side to move."""
 
-    policy: np.ndarray
+    policy: np.ndarray  # float [S*S+1], sum 1
     winrate: float
+    lead: float | None = None  # in points; None where the network does not tell
+    ownership: np.ndarray | None = None  # float [S*S], -1 to 1
 
 
 def evaluate(evaluator: Evaluator, board: GoBoard, color: Stone, sym: int = 0) -> RawEvaluation:
     """Return the network's view of the board with `color` to move, seen through a symmetry; a draw is half a win."""
     planes = generate_input_planes(board, color, sym, plane_set_of(evaluator))
-    logits, value, *_ = evaluator(planes[np.newaxis])
+    logits, value, *others = evaluator(planes[np.newaxis])
     exponentials = np.exp(logits[0].astype(np.float64) - float(logits[0].max()))
     policy = exponentials / exponentials.sum()
     index = {pos: i for i, pos in enumerate(board.onboard_pos)}
     seen = [index[board.get_symmetrical_coordinate(pos, sym)] for pos in board.onboard_pos]
     restored = policy.copy()
     restored[seen] = policy[:-1]
-    return RawEvaluation(restored, float(value[0, 2] + 0.5 * value[0, 1]))
+    winrate = float(value[0, 2] + 0.5 * value[0, 1])
+    if not others:
+        return RawEvaluation(restored, winrate)
+    lead, turned = others
+    ownership = np.empty(len(seen))
+    ownership[seen] = turned[0]
+    return RawEvaluation(restored, winrate, float(lead[0]), ownership)
 
 
 def generate_move_from_policy(
