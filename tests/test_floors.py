@@ -2,22 +2,25 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-FLOORS = {
-    "common": 1, "program": 1, "learning_param": 1,
-    "board": 2,
-    "sgf": 3,
-    "nn": 4,
-    "mcts": 5,
-    "engine": 6, "selfplay": 6,
-    "gtp": 7,
-    "main": 8, "train": 8, "selfplay_main": 8, "get_final_status": 8, "tools": 8,
-}
+README = ROOT / "README.md"
+FLOOR_ROW = re.compile(r"\| ([0-9]) \| (.*?) \|")
+
+
+def read_floors(page: Path) -> dict[str, int]:
+    """Return the floor of each top-level name, from the table after `<!-- floors -->`."""
+    table = page.read_text(encoding="utf-8").partition("<!-- floors -->\n")[2].partition("\n\n")[0]
+    return {name.strip("/").removesuffix(".py"): int(row[1])
+            for row in map(FLOOR_ROW.match, table.splitlines()) if row for name in re.findall(r"`(.+?)`", row[2])}
+
+
+FLOORS = read_floors(README)
 NOT_PROGRAM = {"tests", "doc", "archive", "data", "model", "build", "dist", "venv", "env"}
 COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "stencil", "cfunc", "jitclass"}
 MAX_FILE_LINES = 350
@@ -103,6 +106,11 @@ def program_files() -> list[str]:
     tops = [p for p in sorted(ROOT.iterdir()) if not p.name.startswith((".", "__")) and p.name not in NOT_PROGRAM]
     files = [p for top in tops for p in (sorted(top.rglob("*.py")) if top.is_dir() else [top]) if p.suffix == ".py"]
     return [p.relative_to(ROOT).as_posix() for p in files]
+
+
+def test_the_front_door_is_short_and_both_its_languages_tell_the_same_floors() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 150
+    assert len(FLOORS) > 10 and read_floors(ROOT / "doc" / "ja" / "README.md") == FLOORS
 
 
 def test_every_top_level_name_has_a_floor() -> None:

@@ -1,0 +1,41 @@
+"""A query and its answer as a picture."""
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tools.board_picture import draw_picture, main
+
+QUERY: dict[str, Any] = {"boardXSize": 5, "boardYSize": 5, "komi": 7, "moves": [["B", "C3"], ["w", "D4"]]}
+CANDIDATES = [("B2", 80, 0.612), ("E5", 30, 0.4), ("pass", 10, 0.1), ("A1", 1, 0.2)]
+MOVES = [{"move": move, "order": order, "visits": visits, "winrate": winrate}
+         for order, (move, visits, winrate) in enumerate(CANDIDATES)]
+ANSWER: dict[str, Any] = {"moveInfos": MOVES, "ownership": [-1.0] * 10 + [0.0] * 5 + [1.0] * 10}
+
+
+def test_stones_moves_and_ownership_are_drawn():
+    picture = ElementTree.fromstring(draw_picture(QUERY, ANSWER))
+    texts = [element.text for element in picture.iter() if element.tag.endswith("text")]
+    assert [text for text in texts if text and text.isdigit() and int(text) > 5] == ["61", "80", "40", "30"]
+    squares = [element for element in picture.iter() if element.tag.endswith("rect") and "opacity" in element.attrib]
+    assert len(squares) == 19  # ten points of each color, but none on White's own stone
+
+
+def test_what_is_no_answer_is_one_line(tmp_path: Path):
+    query, answer = tmp_path / "query.json", tmp_path / "answer.json"
+    query.write_text(json.dumps(QUERY))
+    for text in ("{", "{}", '{"error": "x"}', "[]"):
+        answer.write_text(text)
+        result = CliRunner().invoke(main, [str(query), str(answer), "--out", str(tmp_path / "x.svg")])
+        assert result.exit_code == 2 and "no query with its answer" in result.output
+
+
+@pytest.mark.parametrize("moves", [[["B", "J9"]], [["B", "C3"], ["W", "C3"]]])
+def test_an_impossible_position(moves: list[list[str]]):
+    with pytest.raises(ValueError):
+        draw_picture(QUERY | {"moves": moves}, ANSWER)

@@ -1,0 +1,85 @@
+"""Writes doc/options.md: the --help of every program, in one page.
+
+    tools/list_options.py --out doc/options.md
+
+A test compares the page with the programs, so that neither goes its own way.
+"""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from common.command_line import run_command
+
+# The programs and their modules.
+PROGRAMS = {
+    "main.py": "main", "train.py": "train", "selfplay_main.py": "selfplay_main",
+    "get_final_status.py": "get_final_status", "tools/match.py": "tools.match",
+    "tools/plot_tree.py": "tools.plot_tree", "tools/board_picture.py": "tools.board_picture",
+    "tools/verdict.py": "tools.verdict", "tools/elo_curve.py": "tools.elo_curve",
+}
+HEAD = """# Options
+
+What each program says to `--help`, written by `tools/list_options.py --out doc/options.md`.
+"""
+
+
+def describe_values(kind: click.ParamType) -> str:
+    """Return what may stand behind an option."""
+    if isinstance(kind, click.Choice):
+        return " or ".join(map(str, kind.choices))
+    name = kind.name.split()[0].split("_")[0]
+    least, most = getattr(kind, "min", None), getattr(kind, "max", None)
+    bounds = [f"from {least:g}"] if least is not None else []
+    bounds += [f"to {most:g}"] if most is not None else []
+    return " ".join([name, *bounds])
+
+
+def describe_default(option: click.Option) -> str:
+    """Return the default as --help shows it, nothing where it shows none."""
+    if isinstance(option.show_default, str):
+        return option.show_default
+    return str(option.default) if option.show_default or option.required else ""
+
+
+def list_rows(command: click.Command) -> Iterator[str]:
+    """Yield a row of a table for each option."""
+    for option in command.params:
+        if isinstance(option, click.Option):
+            names = ", ".join(f"`{name}`" for name in option.opts)
+            values = "" if option.is_flag else describe_values(option.type)
+            default = "required" if option.required else describe_default(option)
+            cells = (names, values, default, option.help or "")
+            yield f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def format_program(name: str, command: click.Command) -> str:
+    """Return the section of one program."""
+    arguments = " ".join(param.make_metavar(click.Context(command)) for param in command.params
+                         if isinstance(param, click.Argument))
+    text = (command.help or "").partition("\f")[0].strip().partition("\n\n")[0]
+    rows = "\n".join(list_rows(command))
+    return (f"\n## {name} {arguments}".rstrip() + f"\n\n{' '.join(text.split())}\n\n"
+            f"| option | values | default | meaning |\n|---|---|---|---|\n{rows}\n")
+
+
+def format_page() -> str:
+    """Return the page."""
+    return HEAD + "".join(format_program(name, importlib.import_module(module).main)
+                          for name, module in PROGRAMS.items())
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The page.")
+def main(out: Path) -> None:
+    """Write the options of all programs as a page."""
+    out.write_text(format_page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, "list_options.py"))
