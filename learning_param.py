@@ -26,7 +26,8 @@ DATA_SET_SIZE = BATCH_SIZE * 4000
 SL_VALUE_WEIGHT = 0.02
 RL_VALUE_WEIGHT = 1.0
 
-# Reinforcement learning: positions drawn from each game of the window for one pass.
+# Reinforcement learning: newest games of self-play to learn from, and positions drawn from each of them for one pass.
+WINDOW_SIZE = 300000
 POSITIONS_PER_GAME = 8
 
 # Self-play: visits per move, worker processes, games per cycle.

@@ -72,7 +72,7 @@ def by_kind(name: str) -> str:
 )
 @click.option("--rl", type=bool, default=False, show_default=True, help="Learn from self-play.")
 @click.option(
-    "--window-size", type=click.IntRange(1), default=300000, show_default=True,
+    "--window-size", type=click.IntRange(1), default=learning_param.WINDOW_SIZE, show_default=True,
     help="Newest games of self-play to use.",
 )
 @click.option(
@@ -207,15 +207,15 @@ def main(**options: Any) -> None:
 
     from nn.data.dataset import DataError
     from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, train
-    from nn.training.ranks import Ranks
+    from nn.training.process_group import ProcessGroup
 
     if options["tensorboard"] and importlib.util.find_spec("tensorboard") is None:
         fail("--tensorboard needs a package that is not installed: pip install tensorboard", 2)
     try:
-        with Ranks(options["use_gpu"]) as ranks:
+        with ProcessGroup(options["use_gpu"]) as group:
             read_games = kifu_dir and partial(make_data, rl, Path(kifu_dir), options["board_size"],
                                               options["window_size"], workers, options["data_dir"], pooled, labels)
-            stopped = train(TrainConfig(**options), REINFORCEMENT if rl else SUPERVISED, ranks, read_games)
+            stopped = train(TrainConfig(**options), REINFORCEMENT if rl else SUPERVISED, group, read_games)
     except (DataError, TrainError) as error:
         fail(str(error), 2)
     except OSError as error:

@@ -29,7 +29,7 @@ from nn.data.data_file import UNFINISHED, Blocks, GameTable, hold_data_folder, r
 from common.parallel import map_in_order
 from nn.data.game_file import new_game_arrays, write_game_file
 from nn.data.labels import LabelFile, Labels, read_labels
-from nn.data.replay import Replayer, mover_value
+from nn.data.game_encoder import GameEncoder, mover_value
 from sgf.archive import SelfPlayGame, list_archive, list_games, read_selfplay_games
 from sgf.collection import (
     Kifu,
@@ -167,13 +167,13 @@ def write_data_file(path: Path, games: list[Kifu], board_size: int) -> None:
     samples = sum(len(game.pos) for game in games)
     policy_index = get_geometry(board_size).policy_index
     classes = np.eye(board_size * board_size + 1, dtype=np.uint8)
-    replayer = Replayer(board_size)
+    encoder = GameEncoder(board_size)
     write_arrays(path, {
-        "input": Blocks((samples, INPUT_PLANES, board_size, board_size), np.int8, map(replayer.encode, games)),
+        "input": Blocks((samples, INPUT_PLANES, board_size, board_size), np.int8, map(encoder.encode, games)),
         "policy": Blocks((samples, len(classes)), np.uint8, (classes[policy_index[game.pos]] for game in games)),
         "value": Blocks((samples,), np.int32, map(mover_value, games)),
         "win_rate": Blocks((samples,), np.float32, (game.win_rate for game in games)),
-        "ownership": Blocks((samples, board_size**2), np.int8, map(replayer.ownership, games)),
+        "ownership": Blocks((samples, board_size**2), np.int8, map(encoder.ownership, games)),
         "kifu_count": Blocks((), np.int64, [np.array(len(games))]),
     })
 
@@ -204,7 +204,7 @@ def _group_by_samples(games: Iterable[Kifu], limit: int) -> Iterator[list[Kifu]]
 
 def _read_games(paths: list[str], board_size: int, workers: int, report: _Report) -> Iterator[Kifu]:
     """Yield the games that the rules allow, in order; report them and the others."""
-    replayer = Replayer(board_size)
+    encoder = GameEncoder(board_size)
     total = sum(os.path.getsize(path) for path in paths)
     with tqdm(total=total, unit="B", unit_scale=True, desc="reading SGF", file=sys.stderr) as bar:
         for pieces, (games, skipped) in _run_tasks(paths, board_size, workers):
@@ -212,7 +212,7 @@ def _read_games(paths: list[str], board_size: int, workers: int, report: _Report
                 report.skip(one)
             for game in games:
                 try:
-                    replayer.check(game)
+                    encoder.check(game)
                 except SGFError as error:
                     report.skip(Skipped(game.name, error.kind, str(error)))
                     continue
@@ -234,8 +234,8 @@ def _run_tasks(
 
 
 def generate_reinforcement_learning_data(
-    program_dir: str | Path, kifu_dir: str | Path, board_size: int = BOARD_SIZE, window_size: int = 300000,
-    workers: int | None = None, data_dir: str | Path | None = None,
+    program_dir: str | Path, kifu_dir: str | Path, board_size: int = BOARD_SIZE,
+    window_size: int = learning_param.WINDOW_SIZE, workers: int | None = None, data_dir: str | Path | None = None,
 ) -> list[str]:
     """Bring data/rl_data_{k}.npz up to date with the newest `window_size` games of an archive; return the paths.
 
@@ -285,7 +285,7 @@ def _read_selfplay(
     paths: dict[int, str], board_size: int, workers: int, report: _Report
 ) -> dict[int, SelfPlayGame]:
     """Return the usable games by number; report them and the others."""
-    numbers, replayer = {path: number for number, path in paths.items()}, Replayer(board_size)
+    numbers, encoder = {path: number for number, path in paths.items()}, GameEncoder(board_size)
     texts = iter(numbers)
     tasks = iter(lambda: list(itertools.islice(texts, PIECES_PER_TASK)), [])
     found: dict[int, SelfPlayGame] = {}
@@ -296,7 +296,7 @@ def _read_selfplay(
                 try:
                     if isinstance(game, Skipped):
                         raise SGFError(game.kind, game.reason)
-                    replayer.check(game.kifu)
+                    encoder.check(game.kifu)
                 except SGFError as error:
                     report.skip(Skipped(path, error.kind, str(error)))
                     continue
@@ -312,10 +312,10 @@ def _write_selfplay(
 ) -> GameTable:
     """Write a folder's games in the order of their numbers, the kept ones from the old file; return their table."""
     arrays = read_arrays(path, ("input", "policy", "value", "win_rate")) if kept else {}
-    replayer = Replayer(board_size)
+    encoder = GameEncoder(board_size)
     table = GameTable.of(stamps, new, kept, old)
     encoders: dict[str, Callable[[SelfPlayGame], np.ndarray]] = {
-        "input": lambda game: replayer.encode(game.kifu)[game.moves],
+        "input": lambda game: encoder.encode(game.kifu)[game.moves],
         "policy": lambda game: game.policy,
         "value": lambda game: mover_value(game.kifu)[game.moves],
         "win_rate": lambda game: game.kifu.win_rate[game.moves],

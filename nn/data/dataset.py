@@ -93,7 +93,7 @@ class TrainingData(Protocol):
         """Yield all test samples with their symmetries."""
 
 
-class Batch(NamedTuple):
+class TrainingBatch(NamedTuple):
     """One batch on the device, ready for the network."""
 
     planes: torch.Tensor  # float32 [N, P, S, S], channels_last
@@ -260,7 +260,7 @@ class DataSet:
         return self._cache[file.path]
 
 
-def make_batch(samples: Samples, symmetries: np.ndarray, table: torch.Tensor, device: torch.device) -> Batch:
+def make_batch(samples: Samples, symmetries: np.ndarray, table: torch.Tensor, device: torch.device) -> TrainingBatch:
     """Move samples to the device and turn each one's planes, policy and ownership by its symmetry.
 
     Args:
@@ -278,5 +278,5 @@ def make_batch(samples: Samples, symmetries: np.ndarray, table: torch.Tensor, de
     planes = planes.to(torch.float32, memory_format=torch.channels_last)
     policy = policy.gather(1, source).to(torch.float32)
     turned = (source == move[:, None]).int().argmax(dim=1)
-    return Batch(planes, policy, value, win_rate, ownership.gather(1, source[:, :-1]), lead,
+    return TrainingBatch(planes, policy, value, win_rate, ownership.gather(1, source[:, :-1]), lead,
                  torch.where(move < 0, -1, turned))

@@ -11,7 +11,7 @@ import numpy as np
 
 from nn.data.data_file import Blocks, DataError, read_arrays, write_arrays
 from nn.data.labels import Labels
-from nn.data.replay import Replayer, mover_value
+from nn.data.game_encoder import GameEncoder, mover_value
 from sgf.collection import Kifu
 
 
@@ -36,9 +36,9 @@ class GameFile(NamedTuple):
 
 def new_game_arrays(games: list[Kifu], labels: list[Labels | None], board_size: int) -> GameFile:
     """Return games and their labels as arrays; the games are known to be legal."""
-    replayer = Replayer(board_size)
+    encoder = GameEncoder(board_size)
     points = board_size * board_size
-    owners = [game_owner(replayer, game) for game in games]
+    owners = [game_owner(encoder, game) for game in games]
     filled = [one or empty_labels(len(game.pos), points) for one, game in zip(labels, games, strict=True)]
     return GameFile(
         np.array(board_size, dtype=np.int32), np.array([game.komi for game in games], dtype=np.float32),
@@ -54,9 +54,9 @@ def new_game_arrays(games: list[Kifu], labels: list[Labels | None], board_size: 
     )
 
 
-def game_owner(replayer: Replayer, game: Kifu) -> np.ndarray:
+def game_owner(encoder: GameEncoder, game: Kifu) -> np.ndarray:
     """Return who owns each point in the end, int8 [S*S]: 1 Black, -1 White, 0 nobody or unknown."""
-    return replayer.ownership(game)[0] * (1 if game.color[0] == 1 else -1)
+    return encoder.ownership(game)[0] * (1 if game.color[0] == 1 else -1)
 
 
 def empty_labels(moves: int, points: int) -> Labels:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from nn.network.weights import load_saved
-from nn.training.run_config import Progress, TrainConfig, TrainError
+from nn.training.run_config import RunProgress, TrainConfig, TrainError
 from nn.training.run_files import RunFiles
 
 SHAPE = ("board_size", "filters", "blocks")
@@ -21,22 +21,22 @@ class DamagedCheckpoint(TrainError):
     """A checkpoint that cannot be read."""
 
 
-class Going(Enum):
+class Resume(Enum):
     """How a run goes on from a checkpoint."""
 
-    EXACTLY = "at the batch where it stopped"
-    FURTHER = "with its weights and optimizer, over the data from the start"
-    NOWHERE = "everything is done already"
+    EXACT = "at the batch where it stopped"
+    NEW_DATA = "with its weights and optimizer, over the data from the start"
+    DONE = "everything is done already"
 
 
-Plan = Callable[[Path, Progress, dict[str, Any], Progress, dict[str, Any]], Going]
+ResumePlan = Callable[[Path, RunProgress, dict[str, Any], RunProgress, dict[str, Any]], Resume]
 
 
 def read_checkpoint(files: RunFiles, device: torch.device) -> dict[str, Any]:
-    """Return a checkpoint with its progress as Progress; raises TrainError when it is damaged or another model's."""
+    """Return a checkpoint with its progress as RunProgress; raises TrainError when it is damaged or another model's."""
     try:
         state = load_saved(files.checkpoint.read_bytes(), device)
-        state = {**state, "progress": Progress(**state["progress"]), "identity": dict(state["identity"])}
+        state = {**state, "progress": RunProgress(**state["progress"]), "identity": dict(state["identity"])}
     except Exception:  # torch raises many types for a damaged archive
         raise DamagedCheckpoint(f"{files.checkpoint} is damaged: start anew with --restart true") from None
     if state.get("output", files.output.name) != files.output.name:
@@ -53,7 +53,9 @@ def find_changes(old: dict[str, Any], own: dict[str, Any]) -> str:
                      for name in changed)
 
 
-def plan_supervised(path: Path, saved: Progress, old: dict[str, Any], target: Progress, own: dict[str, Any]) -> Going:
+def plan_supervised(
+    path: Path, saved: RunProgress, old: dict[str, Any], target: RunProgress, own: dict[str, Any]
+) -> Resume:
     """Return how a supervised run goes on: exactly; raises TrainError for another run's checkpoint.
 
     Args:
@@ -70,7 +72,7 @@ def plan_supervised(path: Path, saved: Progress, old: dict[str, Any], target: Pr
     if changes:
         raise TrainError(f"{path} holds an unfinished run with other settings ({changes}): "
                          "repeat its settings to go on, or start anew with --restart true")
-    return Going.EXACTLY
+    return Resume.EXACT
 
 
 def describe_finished(config: TrainConfig, files: RunFiles, state: dict[str, Any]) -> str:
@@ -78,7 +80,7 @@ def describe_finished(config: TrainConfig, files: RunFiles, state: dict[str, Any
 
     Raises TrainError where other settings are wanted than those of the finished run, or its model file is gone.
     """
-    saved: Progress = state["progress"]
+    saved: RunProgress = state["progress"]
     by_epochs = config.epochs is not None and saved.epoch >= config.epochs
     by_minutes = config.minutes is not None and saved.seconds >= 60.0 * config.minutes
     if not saved.finished or not (by_epochs or by_minutes):
@@ -94,8 +96,8 @@ def describe_finished(config: TrainConfig, files: RunFiles, state: dict[str, Any
 
 
 def plan_reinforcement(
-    path: Path, saved: Progress, old: dict[str, Any], target: Progress, own: dict[str, Any]
-) -> Going:
+    path: Path, saved: RunProgress, old: dict[str, Any], target: RunProgress, own: dict[str, Any]
+) -> Resume:
     """Return how reinforcement learning goes on; arguments as above.
 
     One run learns from generation after generation, and all but the shape of the network may change on the way. A pass
@@ -111,5 +113,5 @@ def plan_reinforcement(
                          f"{target.generation}: give the archive of that run, or start anew with --restart true")
     same_pass = saved.generation == target.generation and all(old.get(name) == own[name] for name in PASS)
     if not same_pass:
-        return Going.FURTHER
-    return Going.NOWHERE if saved.finished and saved.epoch >= target.epoch else Going.EXACTLY
+        return Resume.NEW_DATA
+    return Resume.DONE if saved.finished and saved.epoch >= target.epoch else Resume.EXACT

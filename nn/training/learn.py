@@ -7,7 +7,7 @@ from typing import Any
 from common.print_console import print_out
 from nn.network.weights import save_network
 from nn.training.checkpoint import DamagedCheckpoint, describe_finished, read_checkpoint
-from nn.training.ranks import Ranks
+from nn.training.process_group import ProcessGroup
 from nn.training.recipe import REINFORCEMENT, SUPERVISED, Recipe
 from nn.training.run_config import TrainConfig, TrainError
 from nn.training.run_files import RunFiles
@@ -18,7 +18,7 @@ __all__ = ["REINFORCEMENT", "SUPERVISED", "TrainConfig", "TrainError", "train"]
 
 
 def train(
-    config: TrainConfig, recipe: Recipe = SUPERVISED, ranks: Ranks | None = None,
+    config: TrainConfig, recipe: Recipe = SUPERVISED, group: ProcessGroup | None = None,
     make_data: Callable[[], None] | None = None,
 ) -> str:
     """Train a network as told, resuming an unfinished run; returns the signal that stopped it, empty if it finished.
@@ -26,7 +26,7 @@ def train(
     Args:
         config: everything the run is told.
         recipe: supervised or reinforcement learning.
-        ranks: the processes that train together; None for this one alone.
+        group: the processes that train together; None for this one alone.
         make_data: called once, by the first process, before the data are opened.
 
     Raises:
@@ -34,28 +34,28 @@ def train(
         TrainError: the run cannot start or go on.
         OSError: a file could not be written; the old one is intact.
     """
-    ranks = ranks or Ranks(config.use_gpu)
+    group = group or ProcessGroup(config.use_gpu)
     files = RunFiles(config.output)
-    with files.hold() if ranks.is_first else nullcontext():
-        state = _find_state(config, recipe, files, ranks)
+    with files.hold() if group.is_first else nullcontext():
+        state = _find_state(config, recipe, files, group)
         done = describe_finished(config, files, state) if state is not None and not recipe.goes_on else ""
         if done:
-            if ranks.is_first:
+            if group.is_first:
                 print_out(done)
             return ""
-        if make_data is not None and ranks.is_first:
+        if make_data is not None and group.is_first:
             make_data()
-        ranks.wait()
-        trainer = Trainer(continue_from(config, state) if recipe.goes_on else config, recipe, ranks)
+        group.wait()
+        trainer = Trainer(continue_from(config, state) if recipe.goes_on else config, recipe, group)
         if state is not None:
             trainer.load_state(state)
         return _run(trainer)
 
 
-def _find_state(config: TrainConfig, recipe: Recipe, files: RunFiles, ranks: Ranks) -> dict[str, Any] | None:
+def _find_state(config: TrainConfig, recipe: Recipe, files: RunFiles, group: ProcessGroup) -> dict[str, Any] | None:
     """Return the checkpoint to go on from, None for a new run; raises TrainError rather than replace a stranger."""
     try:
-        state = read_checkpoint(files, ranks.device) if files.checkpoint.exists() else None
+        state = read_checkpoint(files, group.device) if files.checkpoint.exists() else None
     except DamagedCheckpoint:
         if not config.restart:
             raise
@@ -70,23 +70,23 @@ def _find_state(config: TrainConfig, recipe: Recipe, files: RunFiles, ranks: Ran
 
 def _run(trainer: Trainer) -> str:
     """Train, say how it begins and ends, and return the signal that stopped it."""
-    config, recipe, ranks = trainer.config, trainer.recipe, trainer.ranks
+    config, recipe, group = trainer.config, trainer.recipe, trainer.group
     if trainer.progress.finished:
-        if ranks.is_first:
+        if group.is_first:
             save_network(trainer.result, config.output)
             print_out(f"Generation {trainer.progress.generation} is learnt already: {config.output}")
         return ""
     tests = trainer.data.test_count
-    if ranks.is_first:
+    if group.is_first:
         start = f", from {config.start}" if config.start and not trainer.progress.step else ""
-        processes = f", {ranks.size} processes" if ranks.size > 1 else ""
+        processes = f", {group.size} processes" if group.size > 1 else ""
         print_out(f"Training on {trainer.data.train_count} samples, testing on {tests} "
                   f"({trainer.device.type}, {trainer.precision.name}{processes}){start}.")
     stopped = trainer.run()
-    if ranks.is_first and stopped:
+    if group.is_first and stopped:
         command = "the same command without --restart true" if config.restart else "the same command"
         print_out(f"Stopped by {stopped} at step {trainer.progress.step}: {command} goes on from here.")
-    elif ranks.is_first:
+    elif group.is_first:
         kind = ("best " if recipe.keeps_best else "") + ("test" if tests else "training")
         print_out(f"Finished after {trainer.elapsed() / 60:.1f} minutes, "
                   f"{kind} loss {trainer.progress.best_loss:.6f}: {config.output}")

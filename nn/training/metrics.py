@@ -7,7 +7,7 @@ import torch
 
 from common.print_console import print_out
 from nn.constant import UNKNOWN_VALUE
-from nn.data.dataset import Batch
+from nn.data.dataset import TrainingBatch
 
 # Numbers that are summed.
 SUMS = 13
@@ -43,7 +43,7 @@ class Sums:
 
     def add(
         self, losses: tuple[torch.Tensor, torch.Tensor], logits: tuple[torch.Tensor, torch.Tensor],
-        batch: Batch, value_target: torch.Tensor, lead: torch.Tensor | None,
+        batch: TrainingBatch, value_target: torch.Tensor, lead: torch.Tensor | None,
     ) -> None:
         """Add a batch: losses [N] and logits of policy and value, value target [N, 3], lead [N] where there is one."""
         known = batch.value != UNKNOWN_VALUE

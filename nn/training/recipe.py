@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import learning_param
 from nn.data.dataset import DataSet, TrainingData, find_data_files, open_files
 from nn.data.game_samples import GameSamples
-from nn.data.window import Window
+from nn.data.replay_window import ReplayWindow
 from nn.plane_sets import PLANE_SETS
-from nn.training.checkpoint import Plan, plan_reinforcement, plan_supervised
+from nn.training.checkpoint import ResumePlan, plan_reinforcement, plan_supervised
 from nn.training.run_config import TrainConfig, TrainError
 from nn.training.run_table import REINFORCEMENT_LAYOUT, SUPERVISED_LAYOUT, Layout
 from nn.training.schedule import ConstantSchedule, CosineSchedule, LectureSchedule, Schedule
@@ -20,7 +20,7 @@ class Recipe:
 
     name: str  # first part of the names of its files
     open_data: Callable[[TrainConfig], TrainingData]
-    plan: Plan  # what to do with a checkpoint
+    plan: ResumePlan  # what to do with a checkpoint
     layout: Layout
     keeps_best: bool  # whether the model file is that of the epoch with the best test loss, or the newest
     goes_on: bool  # whether a finished run is the start of the next one
@@ -37,7 +37,7 @@ def _open_games(config: TrainConfig) -> TrainingData:
 
 def _open_window(config: TrainConfig) -> TrainingData:
     """Return the newest games of self-play."""
-    return Window(config.data_dir, config.board_size, config.batch_size, config.seed, config.window_size,
+    return ReplayWindow(config.data_dir, config.board_size, config.batch_size, config.seed, config.window_size,
                   config.test_share)
 
 

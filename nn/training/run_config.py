@@ -39,7 +39,7 @@ class TrainConfig:
     epochs: int | None = learning_param.EPOCHS * learning_param.PASSES_PER_EPOCH
     minutes: float | None = None  # wall-clock budget of the whole run, resumed parts together
     use_gpu: bool = True
-    window_size: int = 300000  # newest games of self-play to learn from
+    window_size: int = learning_param.WINDOW_SIZE  # newest games of self-play to learn from
     restart: bool = False
     tensorboard: str = ""  # folder for events; empty: none
     start: str = ""  # model file that a new run begins from; empty: random weights
@@ -58,7 +58,7 @@ class TrainConfig:
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """Where a run stands."""
 
     generation: int = 0  # of self-play, of the newest games learnt from; 0 in supervised learning

@@ -18,7 +18,7 @@ from nn.network.pooled_net import PooledNet
 from nn.network.triple_net import TripleNet
 from nn.network.weights import save_atomically, save_network
 from nn.training.average import WeightAverage
-from nn.training.checkpoint import Going
+from nn.training.checkpoint import Resume
 from nn.training.loss import (
     calculate_lead_loss,
     calculate_ownership_loss,
@@ -29,9 +29,9 @@ from nn.training.loss import (
 from nn.training.metrics import Scores, Sums, print_scores
 from nn.training.optimizer import load_momentum, make_optimizer
 from nn.training.precision import choose_precision
-from nn.training.ranks import Ranks
+from nn.training.process_group import ProcessGroup
 from nn.training.recipe import Recipe, make_schedule
-from nn.training.run_config import Progress, TrainConfig, TrainError
+from nn.training.run_config import RunProgress, TrainConfig, TrainError
 from nn.training.run_files import RunFiles
 from nn.training.run_table import RunTable
 from nn.training.start import make_first_network
@@ -46,11 +46,11 @@ BAR = "{desc}: {percentage:5.1f} % of the run |{bar}| {elapsed} of this epoch, {
 class Trainer:
     """One run: network, optimizer, data and where it stands."""
 
-    def __init__(self, config: TrainConfig, recipe: Recipe, ranks: Ranks | None = None) -> None:
+    def __init__(self, config: TrainConfig, recipe: Recipe, group: ProcessGroup | None = None) -> None:
         """Make everything anew; raises DataError when there is no usable data."""
         self.recipe = recipe
-        self.ranks = ranks or Ranks(config.use_gpu)
-        self.device = self.ranks.device
+        self.group = group or ProcessGroup(config.use_gpu)
+        self.device = self.group.device
         self.files = RunFiles(config.output)
         self.data = recipe.open_data(config)
         torch.manual_seed(config.seed)
@@ -66,15 +66,15 @@ class Trainer:
         self.schedule = make_schedule(config)
         self.symmetry_table = torch.from_numpy(make_symmetry_index(config.board_size)).to(self.device)
         self.sums = Sums(config.value_weight, self.device)
-        self.progress = Progress(generation=self.data.generation)
+        self.progress = RunProgress(generation=self.data.generation)
         self.part = 0.0  # share of the run that is over
         self.row_start = self.last_saved = self.started = time.monotonic()
-        self.trained = self.ranks.wrap(learner)
+        self.trained = self.group.wrap(learner)
 
     @property
     def is_first(self) -> bool:
         """Whether this process prints and writes."""
-        return self.ranks.is_first
+        return self.group.is_first
 
     @property
     def row_number(self) -> int:
@@ -136,7 +136,7 @@ class Trainer:
                   disable=None if self.is_first else True, dynamic_ncols=True) as bar:
             for samples, symmetries in batches:
                 idle = time.monotonic() - self.last_saved
-                number, self.part, idle = self.ranks.maximum(stop.number, self.share(), idle)
+                number, self.part, idle = self.group.maximum(stop.number, self.share(), idle)
                 if number or (progress.step and self.part >= 1.0):
                     return int(number)
                 if idle > CHECKPOINT_SECONDS:
@@ -148,7 +148,7 @@ class Trainer:
                     bar.set_postfix(loss=f"{loss.item():.4f}", refresh=False)
                 if progress.step % ROW_STEPS == 0 and progress.batch < total and not self.recipe.goes_on:
                     self._write_row(self._close_stretch(), None)
-        return int(self.ranks.maximum(stop.number)[0])
+        return int(self.group.maximum(stop.number)[0])
 
     def _step(self, samples: Samples, symmetries: Any) -> torch.Tensor:
         """Learn from one batch; returns the mean loss of this process's share of it."""
@@ -156,7 +156,7 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
-        own, weight = self.ranks.share_of(len(symmetries))
+        own, weight = self.group.share_of(len(symmetries))
         loss = self._losses(self.trained, samples.take(own), symmetries[own], self.sums)
         self.precision.step(loss * weight, self.optimizer)
         if self.average is not None:
@@ -184,7 +184,7 @@ class Trainer:
 
     def _check(self, loss: float) -> None:
         """Raise TrainError when the numbers have run away, before they reach a file."""
-        if self.ranks.maximum(loss)[0] == float("inf"):
+        if self.group.maximum(loss)[0] == float("inf"):
             raise TrainError(f"the loss is no number any more at step {self.progress.step}: "
                              "start again with --restart true and a lower --learning-rate")
 
@@ -201,7 +201,7 @@ class Trainer:
                 save_network(self.result, self.config.output)
         if self.progress.batch >= self.data.batches_per_epoch:
             self.progress = replace(self.progress, epoch=self.progress.epoch + 1, batch=0)
-        self.progress.finished = self.ranks.maximum(self.share())[0] >= 1.0
+        self.progress.finished = self.group.maximum(self.share())[0] >= 1.0
         self.save_state()
 
     @torch.inference_mode()
@@ -211,9 +211,9 @@ class Trainer:
         network = self.result.eval()
         sums = Sums(self.config.value_weight, self.device)
         for number, (samples, symmetries) in enumerate(self.data.test_batches()):
-            if number % self.ranks.size == self.ranks.rank:
+            if number % self.group.size == self.group.rank:
                 self._losses(network, samples, symmetries, sums)
-        scores = Sums(self.config.value_weight, self.device, self.ranks.total(sums.sums)).scores()
+        scores = Sums(self.config.value_weight, self.device, self.group.total(sums.sums)).scores()
         self._check(scores.loss)
         if self.is_first:
             print_scores(f"Test {self.progress.epoch + 1}", scores, time.monotonic() - start)
@@ -221,7 +221,7 @@ class Trainer:
 
     def _close_stretch(self) -> Scores | None:
         """Print and return the averages since the last stretch of training was closed, None if there was no step."""
-        sums = Sums(self.config.value_weight, self.device, self.ranks.total(self.sums.sums))
+        sums = Sums(self.config.value_weight, self.device, self.group.total(self.sums.sums))
         self.sums = Sums(self.config.value_weight, self.device)
         if not sums.count():
             return None
@@ -254,7 +254,7 @@ class Trainer:
             "average": self.average.network.state_dict() if self.average else {},
             "optimizer": self.optimizer.state_dict(),
             "precision": self.precision.state_dict(),
-            "sums": self.ranks.total(self.sums.sums),
+            "sums": self.group.total(self.sums.sums),
         }
         if self.is_first:
             save_atomically(state, self.files.checkpoint)
@@ -262,15 +262,15 @@ class Trainer:
 
     def load_state(self, state: dict[str, Any]) -> None:
         """Go on from a checkpoint as the recipe says; raises TrainError when it is of another run."""
-        target = Progress(generation=self.data.generation, epoch=self.config.epochs or 0)
-        going = self.recipe.plan(self.files.checkpoint, state["progress"], state["identity"], target, self.identity())
+        target = RunProgress(generation=self.data.generation, epoch=self.config.epochs or 0)
+        resume = self.recipe.plan(self.files.checkpoint, state["progress"], state["identity"], target, self.identity())
         self._take_weights(state)
         progress = state["progress"]
-        if going == Going.FURTHER:
+        if resume == Resume.NEW_DATA:
             self.progress = replace(progress, generation=target.generation, epoch=0, batch=0, finished=False,
                                     best_loss=float("inf"))
         else:
-            self.progress = replace(progress, finished=going == Going.NOWHERE)
+            self.progress = replace(progress, finished=resume == Resume.DONE)
             if self.is_first:
                 self.sums = Sums(self.config.value_weight, self.device, state["sums"])
         if self.is_first:

@@ -1,6 +1,7 @@
 """pipeline.sh with programs that only pretend: whatever kills it, no generation is lost or made twice."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -9,6 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
+
+import learning_param
+from board.constant import BOARD_SIZE, DEFAULT_KOMI
 
 GENERATIONS, GAMES = 4, 5
 
@@ -183,6 +187,14 @@ def test_bad_options_are_one_line(
 def test_a_program_that_fails_ends_the_loop(root: Path, environment: dict[str, str]) -> None:
     status, output = finish(root, {**environment, "PYTHON": "false"})
     assert status == 1 and "failed with status 1: false selfplay_main.py" in output
+
+
+def test_its_defaults_are_those_of_the_programs(root: Path) -> None:
+    found = dict(re.findall(r"^([A-Z_]+)=\$\{\1:-([^}]*)\}", (root / "pipeline.sh").read_text(), re.MULTILINE))
+    assert {name: float(found[name]) for name in ("SIZE", "KOMI", "GAMES", "VISITS", "PROCESSES", "WINDOW")} == {
+        "SIZE": BOARD_SIZE, "KOMI": DEFAULT_KOMI, "GAMES": learning_param.NUM_SELF_PLAY_GAMES,
+        "VISITS": learning_param.SELF_PLAY_VISITS, "PROCESSES": learning_param.NUM_SELF_PLAY_WORKERS,
+        "WINDOW": learning_param.WINDOW_SIZE}
 
 
 def test_help(root: Path, environment: dict[str, str]) -> None:

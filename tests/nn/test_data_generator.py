@@ -15,7 +15,7 @@ from sgfmill import sgf
 import learning_param
 from nn.data.data_file import DataError, hold_data_folder
 from nn.data.data_generator import NoTrainingDataError, generate_supervised_learning_data
-from nn.data.replay import Replayer
+from nn.data.game_encoder import GameEncoder
 from tests.nn.samples import write_data
 from tests.reference.slow_board import SlowBoard
 from train import main
@@ -275,7 +275,7 @@ def test_sigterm_while_games_are_read_leaves_nothing_behind(tmp_path: Path, monk
         (tmp_path / "games" / f"{number}.sgf").write_text(random_game(number))
     data = write_data(tmp_path / "data", [10])
     before = (data / "sl_data_0.npz").read_bytes()
-    monkeypatch.setattr(Replayer, "check", lambda self, game: os.kill(os.getpid(), signal.SIGTERM))
+    monkeypatch.setattr(GameEncoder, "check", lambda self, game: os.kill(os.getpid(), signal.SIGTERM))
     result = CliRunner().invoke(main, ["--kifu-dir", str(tmp_path / "games"), "--data-dir", str(data), "--size", "5",
                                        "--output", str(tmp_path / "model.bin"), "--workers", "1", "--use-gpu", "false"])
     assert result.exit_code == 128 + signal.SIGTERM and "the same command" in result.stderr

@@ -37,7 +37,7 @@ class WindowFile:
         return np.sort(order[(rank < learning_param.POSITIONS_PER_GAME) & games[game]])
 
 
-class Window:
+class ReplayWindow:
     """The newest `window_size` usable games of the data files, held-out games included."""
 
     def __init__(

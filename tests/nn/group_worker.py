@@ -1,4 +1,4 @@
-"""One of the processes that torchrun starts for test_ranks: the gradients of one step, as a file."""
+"""One of the processes that torchrun starts for test_process_group: the gradients of one step, as a file."""
 
 import sys
 from pathlib import Path
@@ -8,17 +8,17 @@ import torch
 from nn.data.dataset import load_samples
 from nn.training.learn import SUPERVISED, TrainConfig
 from nn.training.precision import FullPrecision
-from nn.training.ranks import Ranks
+from nn.training.process_group import ProcessGroup
 from nn.training.trainer import Trainer
 
 SAMPLES = 11  # an odd number, so that the shares differ
 
 
-def make_trainer(data_dir: Path, ranks: Ranks | None = None) -> Trainer:
+def make_trainer(data_dir: Path, group: ProcessGroup | None = None) -> Trainer:
     """Return a trainer with seeded weights; in full precision on every machine, so that sums are the same in parts."""
     config = TrainConfig(board_size=5, filters=4, blocks=1, batch_size=SAMPLES, use_gpu=False, data_dir=data_dir,
                          value_weight=1.0, output=data_dir / "sl-model.bin")
-    trainer = Trainer(config, SUPERVISED, ranks)
+    trainer = Trainer(config, SUPERVISED, group)
     trainer.precision = FullPrecision()
     return trainer
 
@@ -29,15 +29,15 @@ def main(data_dir: Path, output: Path) -> None:
     samples = load_samples(data_dir / "sl_data_0.npz", 5).take(slice(0, SAMPLES))
     symmetries = torch.arange(SAMPLES).numpy() % 8
     found: dict[object, object] = {}
-    with Ranks(False) as ranks:
+    with ProcessGroup(False) as group:
         for mode in (False, True):
-            trainer = make_trainer(data_dir, ranks)
+            trainer = make_trainer(data_dir, group)
             trainer.network.train(mode)
             trainer._step(samples, symmetries)
             found[mode] = {name: weight.grad for name, weight in trainer.network.named_parameters()}
-            found[f"sums {mode}"] = ranks.total(trainer.sums.sums)
-        assert ranks.maximum(float(ranks.rank), -1.0, float("nan")) == [1.0, -1.0, float("inf")]
-        if ranks.is_first:
+            found[f"sums {mode}"] = group.total(trainer.sums.sums)
+        assert group.maximum(float(group.rank), -1.0, float("nan")) == [1.0, -1.0, float("inf")]
+        if group.is_first:
             torch.save(found, output)
 
 

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from nn.data.dataset import load_samples
-from nn.training.ranks import Ranks
+from nn.training.process_group import ProcessGroup
 from nn.training.run_config import TrainError
-from tests.nn.rank_worker import SAMPLES, make_trainer
+from tests.nn.group_worker import SAMPLES, make_trainer
 from tests.nn.samples import write_data
 from tests.nn.selfplay_games import SIZE, write_games
 from tests.nn.test_learn import read_table
@@ -32,7 +32,7 @@ def run_two(root: Path, *command: str) -> str:
 
 def test_gradients_equal_those_of_one_process(root: Path, tmp_path: Path) -> None:
     folder = write_data(tmp_path, [40])
-    run_two(root, "tests/nn/rank_worker.py", str(folder), str(tmp_path / "gradients"))
+    run_two(root, "tests/nn/group_worker.py", str(folder), str(tmp_path / "gradients"))
     found = torch.load(tmp_path / "gradients", weights_only=True)
     samples = load_samples(folder / "sl_data_0.npz", 5).take(slice(0, SAMPLES))
     symmetries = torch.arange(SAMPLES).numpy() % 8
@@ -65,15 +65,15 @@ def test_a_run_on_two_processes_writes_one_of_everything(root: Path, tmp_path: P
 def test_fewer_gpus_than_processes_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     with pytest.raises(TrainError, match="2 processes on 1 GPUs.*--use-gpu false"):
-        Ranks(True, {"RANK": "0", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2"})
+        ProcessGroup(True, {"RANK": "0", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2"})
 
 
 @pytest.mark.parametrize(("count", "size"), [(11, 2), (8, 3), (2, 4), (1, 1), (256, 7)])
 def test_shares_cover_a_batch_and_their_weights_its_mean(count: int, size: int) -> None:
     values = torch.rand(count, dtype=torch.float64)
-    ranks = [Ranks(False, {"RANK": str(rank), "WORLD_SIZE": "1"}) for rank in range(size)]
+    group = [ProcessGroup(False, {"RANK": str(rank), "WORLD_SIZE": "1"}) for rank in range(size)]
     means = []
-    for rank in ranks:
+    for rank in group:
         rank.size = size
         part, weight = rank.share_of(count)
         means.append(values[part].mean() * weight)

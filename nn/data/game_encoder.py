@@ -44,8 +44,8 @@ def replay_game(state, board_size, setup_pos, setup_color, moves, colors, planes
     return ALL_LEGAL
 
 
-class Replayer:
-    """A board of one size that games are replayed on."""
+class GameEncoder:
+    """Plays games through on a board of one size, and encodes their positions."""
 
     def __init__(self, board_size: int) -> None:
         """Prepare the board, and have everything compiled that replaying needs."""

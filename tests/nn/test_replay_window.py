@@ -9,7 +9,7 @@ import pytest
 import learning_param
 from nn.data.data_generator import generate_reinforcement_learning_data
 from nn.data.dataset import DataError, load_samples
-from nn.data.window import Window, is_held_out
+from nn.data.replay_window import ReplayWindow, is_held_out
 from tests.nn.samples import make_arrays
 from tests.nn.selfplay_games import SIZE, write_games
 
@@ -25,16 +25,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "data"
 
 
-def make_window(folder: Path, size: int = 1000, share: float = 0.0, seed: int = 0, batch_size: int = 16) -> Window:
-    return Window(folder, SIZE, batch_size, seed, size, share)
+def make_window(
+    folder: Path, size: int = 1000, share: float = 0.0, seed: int = 0, batch_size: int = 16
+) -> ReplayWindow:
+    return ReplayWindow(folder, SIZE, batch_size, seed, size, share)
 
 
-def games(window: Window, kind: str) -> list[tuple[int, int]]:
+def games(window: ReplayWindow, kind: str) -> list[tuple[int, int]]:
     """Return folder and number of the chosen games."""
     return [(file.number, int(number)) for file in window.files for number in file.table.number[getattr(file, kind)]]
 
 
-def keys(window: Window, epoch: int = 0) -> list[bytes]:
+def keys(window: ReplayWindow, epoch: int = 0) -> list[bytes]:
     """Return what tells the training samples of an epoch apart, in their order."""
     return [policy.tobytes() for samples, _ in window.training_batches(epoch) for policy in samples.policy]
 
@@ -106,7 +108,7 @@ def test_one_game_is_for_learning(folder: Path) -> None:
 
 def test_files_of_other_programs_and_sizes_are_named(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="rl_data_10.npz is no file of self-play games of board size 9"):
-        Window(folder, 9, 16, 0, 100, 0.0)
+        ReplayWindow(folder, 9, 16, 0, 100, 0.0)
     np.savez(tmp_path / "rl_data_0.npz", **make_arrays(8, SIZE))
     with pytest.raises(DataError, match="--kifu-dir"):
         make_window(tmp_path)

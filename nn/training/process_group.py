@@ -21,7 +21,7 @@ from nn.training.run_config import TrainError
 TIMEOUT = timedelta(hours=12)
 
 
-class Ranks:
+class ProcessGroup:
     """One process among `size`, with its device; the first one (rank 0) prints and writes."""
 
     def __init__(self, use_gpu: bool, environment: Mapping[str, str] | None = None) -> None:
@@ -45,7 +45,7 @@ class Ranks:
                 rank=self.rank, world_size=self.size,
             )
 
-    def __enter__(self) -> "Ranks":
+    def __enter__(self) -> "ProcessGroup":
         """Return the process itself."""
         return self
 
