@@ -1,0 +1,34 @@
+"""Speaks KataGo's analysis protocol and judges every position by its number; dies or babbles when told."""
+
+import json
+import sys
+
+
+def answer(query: dict, turn: int) -> dict:
+    """Return what is said of a position."""
+    points = query["boardXSize"] * query["boardYSize"]
+    policy = [float(1 + (turn + point) % 7) for point in range(points + 1)]
+    policy[turn % points] = -1.0
+    return {
+        "id": query["id"], "turnNumber": turn, "isDuringSearch": False, "policy": policy,
+        "moveInfos": [{"move": "A1", "visits": 3}, {"move": "pass", "visits": 1}],
+        "ownership": [((turn + point) % 16) / 7.5 - 1.0 for point in range(points)],
+        "rootInfo": {"winrate": (turn % 10) / 10, "scoreLead": turn - query["komi"]},
+    }
+
+
+def main() -> None:
+    """Answer queries in odd order; "die N" ends after N answers, "babble" says nonsense."""
+    left = int(sys.argv[2]) if sys.argv[1:2] == ["die"] else 10**9
+    for line in sys.stdin:
+        query = json.loads(line)
+        for turn in sorted(query["analyzeTurns"], key=lambda turn: turn % 3):
+            if left == 0:
+                print("out of memory", file=sys.stderr)
+                sys.exit(3)
+            left -= 1
+            said = {"id": query["id"], "turnNumber": turn} if sys.argv[1:2] == ["babble"] else answer(query, turn)
+            print(json.dumps(said), flush=True)
+
+
+main()

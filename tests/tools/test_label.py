@@ -1,0 +1,97 @@
+"""Labels by an engine: complete, resumable, and a clear line where it fails."""
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from nn.data.labels import read_labels, unpack_policies
+from tools import label
+from tools.label import main
+
+FAKE = Path(__file__).with_name("fake_teacher.py")
+GAMES = {
+    "a.sgf": "(;SZ[5]KM[2.5]RE[B+1];B[cc];W[cd];B[])",
+    "b.sgf": "(;SZ[5]KM[0.5]RE[B+1]HA[2]AB[bb][dd];W[cc];B[cd])",
+    "c.sgf": "(;SZ[5]KM[0.5];B[cc];W[dd];B[ee];W[aa])",
+    "twice.sgf": "(;SZ[5];B[cc];B[dd])",
+    "wide.sgf": "(;SZ[9];B[cc])",
+}
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Path:
+    """A folder of games; three can be labelled."""
+    folder = tmp_path / "games"
+    folder.mkdir()
+    for name, text in GAMES.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def run(games: Path, *words: str, visits: int = 1) -> tuple[int, str]:
+    """Return exit status and what was said."""
+    teacher = shlex.join([sys.executable, str(FAKE), *words])
+    out = str(games.parent / "labels.npz")
+    result = CliRunner().invoke(main, ["--kifu-dir", str(games), "--out", out, "--size", "5", "--teacher", teacher,
+                                       "--visits", str(visits)])
+    return result.exit_code, result.output
+
+
+def test_every_position_is_labelled(games: Path) -> None:
+    status, said = run(games)
+    assert status == 0 and "3 games labelled" in said
+    assert "twice.sgf: a player moves twice" in said and "wide.sgf: board size 9" in said
+    file = read_labels(games.parent / "labels.npz", 5)
+    assert list(file.place) == ["a.sgf", "b.sgf", "c.sgf"] and len(file.labels.win_rate) == 9
+    labels = file.of_game("c.sgf", 4)
+    assert labels is not None
+    assert np.allclose(labels.win_rate, [0.0, 0.1, 0.2, 0.3], atol=1e-3)
+    assert np.allclose(labels.lead, np.arange(4) - 0.5)
+    assert list(labels.ownership[3][:4]) == [3, 4, 5, 6]
+    policy = unpack_policies(labels, labels.policy_start, np.array([2]), 26)[0]
+    expected = np.array([0.0 if point == 2 else 1 + (2 + point) % 7 for point in range(26)])
+    assert np.allclose(policy, expected / expected.sum(), atol=1e-4)
+    assert not (games.parent / "labels.npz.parts").exists()
+
+
+def test_more_visits_teach_their_shares(games: Path) -> None:
+    assert run(games, visits=4)[0] == 0
+    labels = read_labels(games.parent / "labels.npz", 5).of_game("a.sgf", 3)
+    assert labels is not None
+    policy = unpack_policies(labels, labels.policy_start, np.array([0]), 26)[0]
+    assert policy[20] == pytest.approx(0.75, abs=1e-3) and policy[25] == pytest.approx(0.25, abs=1e-3)
+
+
+def test_a_run_that_dies_goes_on(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(label, "GAMES_PER_PART", 1)
+    status, said = run(games, "die", "4")
+    assert status == 2 and "ended (3), its last words: out of memory" in said
+    parts = games.parent / "labels.npz.parts"
+    assert len(list(parts.glob("part-*.npz"))) == 1 and not (games.parent / "labels.npz").exists()
+    status, said = run(games)
+    assert status == 2 and "made with other settings" in said
+    settings = parts / "settings.json"
+    settings.write_text(settings.read_text().replace(" die 4", ""))
+    assert run(games)[0] == 0
+    assert list(read_labels(games.parent / "labels.npz", 5).place) == ["a.sgf", "b.sgf", "c.sgf"]
+    assert "is there already" in run(games)[1]
+
+
+@pytest.mark.parametrize(("words", "complaint"), [
+    (("babble",), "an answer that cannot be used"),
+    (("die", "0"), "its last words: out of memory"),
+])
+def test_an_engine_that_fails_is_said_in_one_line(games: Path, words: tuple[str, ...], complaint: str) -> None:
+    status, said = run(games, *words)
+    assert status == 2 and complaint in said
+
+
+def test_a_program_that_is_not_there(games: Path) -> None:
+    result = CliRunner().invoke(main, ["--kifu-dir", str(games), "--out", str(games.parent / "x.npz"),
+                                       "--teacher", "no-such-program analysis"])
+    assert result.exit_code == 2 and "no-such-program" in result.output

@@ -1,0 +1,106 @@
+"""Have a stronger engine judge every position of your games, so that train.py can learn from it.
+
+    python tools/label.py --kifu-dir games --out labels.npz --teacher "katago analysis -model MODEL -config CONFIG"
+    python train.py --head pooled --kifu-dir games --labels labels.npz
+
+Any program that speaks KataGo's analysis protocol will do. Stopped at any time, the same command goes on. The command
+is split as a shell would, but no shell runs it.
+"""
+
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tqdm import tqdm
+
+from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from common.command_line import EXIT_INTERRUPTED, run_command
+from common.print_console import print_err
+from nn.data.data_file import DataError
+from sgf.collection import Kifu, cut_into_pieces, list_sgf_files, read_pieces
+from tools.labellib.store import LabelStore
+from tools.labellib.teacher import LabelError, Question, Teacher, takes_turns
+from tools.matchlib.command import split_command
+from tools.matchlib.errors import MatchError
+
+EXIT_FAILED = 2
+# Games whose labels are written together.
+GAMES_PER_PART = 50
+
+
+def list_games(kifu_dir: Path) -> list[tuple[str, str]]:
+    """Return name and path of the files that may hold a game; a file of several games has labels for none."""
+    return [(Path(path).name, path) for path in list_sgf_files(kifu_dir)]
+
+
+def read_games(files: list[tuple[str, str]], board_size: int) -> Iterator[tuple[str, Kifu]]:
+    """Yield the games that can be labelled; name the others."""
+    for name, path in files:
+        games, skipped = read_pieces(cut_into_pieces(path), board_size)
+        reason = skipped[0].reason if skipped else ""
+        if len(games) > 1:
+            reason = "more than one game in a file"
+        elif games and not takes_turns(games[0]):
+            reason = "a player moves twice in a row"
+        if reason:
+            with tqdm.external_write_mode(file=sys.stderr):
+                print_err(f"{path}: {reason} (skipped)")
+        elif games:
+            yield name, games[0]
+
+
+def label(files: list[tuple[str, str]], teacher: Teacher, store: LabelStore, board_size: int) -> None:
+    """Have the games labelled that are not yet, part by part."""
+    left = [(name, path) for name, path in files if name not in store.done]
+    with tqdm(total=len(files), initial=len(files) - len(left), unit="game", desc="labels", file=sys.stderr) as bar:
+        labelled = teacher.label(read_games(left, board_size))
+        while part := dict(islice(labelled, GAMES_PER_PART)):
+            store.add(part)
+            bar.update(len(part))
+
+
+@click.command(context_settings={"show_default": True})
+@click.option("--kifu-dir", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True,
+              help="Folder of SGF files, one game each.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="File of labels to make.")
+@click.option("--teacher", "command", required=True, help='Command of the engine, such as "katago analysis -model M".')
+@click.option("--visits", type=click.IntRange(1), default=1,
+              help="Visits a position; 1 takes the network's policy, more the shares of the visits.")
+@click.option("--size", "board_size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE,
+              help="Board size.")
+@click.option("--rules", default="tromp-taylor", help="Rules by KataGo's name.")
+def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, rules: str) -> None:
+    """Label every position of a folder of games by a stronger engine."""
+    try:
+        files = list_games(kifu_dir)
+        if not files:
+            raise LabelError(f"no SGF files in {kifu_dir}")
+        store = LabelStore(out, board_size, {"teacher": command, "visits": visits, "size": board_size, "rules": rules})
+        log = out.with_name(f"{out.name}.parts") / "teacher.log"
+        teacher = Teacher(split_command(command), log, Question(board_size, visits, rules))
+        try:
+            label(files, teacher, store, board_size)
+        finally:
+            teacher.close()
+        if not store.done:
+            raise LabelError(f"no {board_size}x{board_size} game in {kifu_dir} could be labelled")
+        store.finish([name for name, _ in files])
+        print_err(f"{len(store.done)} games labelled: {out}")
+    except (LabelError, DataError, MatchError) as error:
+        print_err(f"label.py: {error}")
+        sys.exit(EXIT_FAILED)
+    except OSError as error:
+        print_err(f"label.py: {error.strerror or error}: {error.filename or out}; what was labelled before is kept")
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print_err("label.py: stopped; the same command goes on from here")
+        sys.exit(EXIT_INTERRUPTED)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, "label.py"))

@@ -1,0 +1,1 @@
+"""What tools/label.py is made of: a teacher's process, and what it has said so far."""
