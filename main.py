@@ -19,8 +19,6 @@ from common.command_line import FiniteFloat, FiniteRange, run_command
 from engine.doctor import run_doctor
 from engine.options import (
     DEFAULT_MODEL,
-    DEFAULT_PLAYOUTS,
-    DEFAULT_POLICY_TEMPERATURE,
     MAX_PLAYOUTS,
     MAX_TEMPERATURE,
     MIN_POLICY_TEMPERATURE,
@@ -35,6 +33,7 @@ from gtp.client import leave, run_gtp
 from gtp.katago_start import StartError, translate_arguments
 from gtp.self_check import check_gtp, check_json
 from mcts.constant import DEFAULT_LAG
+from mcts.searches import DEFAULT_SEARCH, SEARCHES
 
 EXIT_BAD_USAGE = 2
 ANIMATION_NOTE = "Note: --animation-pv-wait and --animation-move-wait have no effect"
@@ -61,9 +60,11 @@ POSITIVE = FiniteRange(0.0, min_open=True)
                    "(.bin.gz or .txt.gz); none: a network with random weights.")
 @click.option("--use-gpu", type=click.BOOL, default=False, show_default=True, help="Run the network on the first GPU.")
 @click.option("--policy-move", type=click.BOOL, default=False, show_default=True,
-              help="Draw moves from the network's policy without search; beats --sequential-halving.")
+              help="Draw moves from the network's policy without search; beats --search.")
+@click.option("--search", type=click.Choice(list(SEARCHES)), default=DEFAULT_SEARCH, show_default=True,
+              help="puct: the stronger one; gumbel: as self-play does (sequential halving, noise, no playouts).")
 @click.option("--sequential-halving", type=click.BOOL, default=False, show_default=True,
-              help="Search as self-play does (sequential halving, Gumbel noise, no playouts) instead of PUCT.")
+              help="The older name of --search gumbel.")
 @click.option("--temperature", type=FiniteRange(0.0, MAX_TEMPERATURE), default=0.0, show_default=True,
               help="Draw moves with weight visits ** (1 / temperature); 0 plays the best move.")
 @click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, show_default=True, help="Points given to White.")
@@ -75,11 +76,11 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 @click.option("--symmetries", type=click.IntRange(1, 8), default=1, show_default=True,
               help="Average the network over so many symmetries of the board: steadier, and so many times slower.")
 @click.option("--policy-temperature", type=FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE),
-              show_default=f"{DEFAULT_POLICY_TEMPERATURE}, and 1.0 with --sequential-halving",
+              show_default=", ".join(f"{kind.policy_temperature} for {name}" for name, kind in SEARCHES.items()),
               help="The search starts from the network's policy ^ (1 / T): above 1 it looks at more moves, for "
                    "networks that are too sure of themselves.")
 @click.option("--playouts", type=click.IntRange(0, MAX_PLAYOUTS),
-              show_default=f"{DEFAULT_PLAYOUTS}, and 0 with --sequential-halving",
+              show_default=", ".join(f"{kind.selection.playouts} for {name}" for name, kind in SEARCHES.items()),
               help="Random games from each new position, which correct the network once the board fills; "
                    "0: the network alone.")
 @click.option("--tree-size", type=COUNT, help="Nodes of the search tree to begin with.  [default: 65536]")
@@ -98,7 +99,7 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 @click.option("--lag", type=FiniteRange(0.0), default=DEFAULT_LAG, show_default=True,
               help="Seconds to keep on a clock for what the controller charges beyond the thinking.")
 @click.option("--seed", type=click.IntRange(min=0),
-              help="Seed of random choices (--policy-move, --temperature, --sequential-halving).")
+              help="Seed of random choices (--policy-move, --temperature, --search gumbel).")
 @click.option("--analysis-json", type=click.BOOL, default=False, show_default=True,
               help="Speak KataGo's analysis protocol, lines of JSON, instead of GTP: for KaTrain.")
 @click.option("--doctor", type=click.BOOL, default=False, show_default=True,

@@ -19,6 +19,7 @@ from common.cores import count_usable_cores
 from common.print_console import print_err, print_out
 from engine.options import MAX_TEMPERATURE, MIN_POLICY_TEMPERATURE, RESIGN_THRESHOLD, find_model
 from mcts.constant import C_SCALE
+from mcts.searches import SELF_PLAY_SEARCH, SELF_PLAY_SEARCHES
 from nn.model_file import RANDOM_MODEL
 
 PROGRAM_DIR = Path(__file__).resolve().parent
@@ -63,6 +64,8 @@ TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
 @click.option("--policy-temperature", type=TEMPERATURE, default=1.0, show_default=True,
               help="Search and record from the network's policy ^ (1 / T): above 1 keeps it from growing ever sharper "
                    "from generation to generation.")
+@click.option("--search", type=click.Choice(SELF_PLAY_SEARCHES), default=SELF_PLAY_SEARCH, show_default=True,
+              help="Which search plays: one that searches the same position in many ways.")
 @click.option("--batch-size", type=click.IntRange(16), default=None,
               help="Positions per call of the network.  [default: 128, on a GPU 4096]")
 @click.option("--ray", "ray_address", metavar="ADDRESS", default=None,

@@ -1,4 +1,4 @@
-"""How a move is chosen: by policy, sequential halving or PUCT, with the rules for passing on top."""
+"""How a move is chosen: by policy or by a search, with the rules for passing on top."""
 
 import random
 import time
@@ -17,7 +17,7 @@ from mcts.analysis import SearchResult, single_move
 from mcts.params import SearchLimit
 from mcts.restriction import Restriction
 from mcts.time_manager import UNLIMITED_VISITS, TimeManager
-from mcts.tree import MCTSTree
+from mcts.tree import MCTSTree, Wishes
 from nn.inference.policy_player import evaluate, generate_move_from_policy
 
 StopFunction = Callable[[], bool]
@@ -60,13 +60,11 @@ def run_search(
     options: EngineOptions, clock: TimeManager, tree: MCTSTree, board: GoBoard, color: Stone, limit: SearchLimit,
     watch: Watch = NO_WATCH, on_report: Callable[[MCTSTree], None] | None = None, rng: random.Random | None = None,
 ) -> SearchResult:
-    """Search with the method of the options; sequential halving draws its noise from `rng` and does not report."""
-    if options.sequential_halving:
-        noise = None if rng is None else np.random.default_rng(rng.getrandbits(64))
-        return tree.search_with_sequential_halving(
-            board, color, clock.plan_visits(limit), noise, watch.should_stop, watch.restriction)
-    return tree.search(board, color, limit, on_report, watch.should_stop, watch.restriction,
-                       watch.root_temperature)
+    """Search as the options say; a search that draws noise takes it from `rng`."""
+    kind = options.search_kind
+    noise = None if rng is None or not kind.draws_noise else np.random.default_rng(rng.getrandbits(64))
+    wishes = Wishes(on_report, watch.should_stop, watch.restriction, watch.root_temperature, noise)
+    return tree.run(kind.algorithm, board, color, clock.plan_visits(limit) if kind.plans_visits else limit, wishes)
 
 
 class MoveChooser:
@@ -79,7 +77,7 @@ class MoveChooser:
         self.has_searched = False
 
     def choose(self, tree: MCTSTree, rng: random.Random, limit: SearchLimit, watch: Watch = NO_WATCH) -> Choice:
-        """Return a move by policy, sequential halving or PUCT.
+        """Return a move by policy or by the search of the options.
 
         It is a pass when that wins the game at once, and not where passing loses and another useful move exists.
         """

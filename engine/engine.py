@@ -152,7 +152,7 @@ class Engine(Game):
     def wants_to_ponder(self) -> bool:
         """Tell whether there is something to search while the opponent thinks."""
         options = self.options
-        return options.ponder and self._may_ponder and not options.policy_move and not options.sequential_halving
+        return options.ponder and self._may_ponder and not options.policy_move and options.search_kind.keeps_tree
 
     def ponder(self, should_stop: StopFunction) -> None:
         """Let the tree grow for the opponent's move; the next search goes on from what comes out."""

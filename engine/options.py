@@ -5,7 +5,8 @@ from pathlib import Path
 
 from board.constant import DEFAULT_KOMI
 from mcts.constant import DEFAULT_LAG
-from mcts.params import NETWORK_ALONE, SearchParams
+from mcts.params import SearchParams
+from mcts.searches import DEFAULT_SEARCH, SEARCHES, SearchKind
 from nn.model_file import RANDOM_MODEL
 
 DEFAULT_MODEL = "model/model.bin"
@@ -15,10 +16,6 @@ RESIGN_STREAK = 3
 MAX_TEMPERATURE = 10.0
 MIN_POLICY_TEMPERATURE = 0.1
 MAX_PLAYOUTS = 10000
-# How much the network's policy is flattened, and playouts from each new position, both chosen by measuring
-# (doc/search.md). Sequential halving is the search of self-play and takes what the network says, as it is.
-DEFAULT_POLICY_TEMPERATURE = 2.0
-DEFAULT_PLAYOUTS = 16
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,8 @@ class EngineOptions:
     policy_move: bool = False
     policy_temperature: float | None = None
     temperature: float = 0.0
-    sequential_halving: bool = False
+    search: str = DEFAULT_SEARCH
+    sequential_halving: bool = False  # the old name of search "gumbel"
     komi: float = DEFAULT_KOMI
     visits: int | None = None
     strict_visits: int | None = None
@@ -61,17 +59,18 @@ class EngineOptions:
     playouts: int | None = None
     live_gfx: bool = False
 
+    @property
+    def search_kind(self) -> SearchKind:
+        """The search that these options ask for."""
+        return SEARCHES["gumbel" if self.sequential_halving else self.search]
+
     def search_params(self) -> SearchParams:
-        """Return the search parameters that these options ask for: self-play's for sequential halving."""
-        default = SearchParams()
-        selection, temperature = default.selection._replace(playouts=DEFAULT_PLAYOUTS), DEFAULT_POLICY_TEMPERATURE
-        if self.sequential_halving:
-            selection, temperature = NETWORK_ALONE, default.policy_temperature
-        if self.playouts is not None:
-            selection = selection._replace(playouts=self.playouts)
+        """Return the search parameters that these options ask for; the search's own where they ask for none."""
+        default, kind = SearchParams(), self.search_kind
+        playouts = kind.selection.playouts if self.playouts is None else self.playouts
         return SearchParams(
-            selection=selection._replace(c_puct=self.c_puct),
-            policy_temperature=temperature if self.policy_temperature is None else self.policy_temperature,
+            selection=kind.selection._replace(c_puct=self.c_puct, playouts=playouts),
+            policy_temperature=self.policy_temperature or kind.policy_temperature,
             batch_size=self.batch_size or default.batch_size,
             tree_size=self.tree_size or default.tree_size,
         )

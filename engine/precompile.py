@@ -20,7 +20,7 @@ from engine.move_choice import final_lead, first_playable
 from mcts.analysis import CandidateMove
 from mcts.params import SearchLimit
 from mcts.score_estimate import ScoreEstimator
-from mcts.search import absorb, descend, start_tree
+from mcts.search_kernels import back_up_batch, select_batch, start_tree
 from mcts.tree import MCTSTree
 
 # Compiled code serves every size.
@@ -65,7 +65,7 @@ def compile_search_in_child() -> None:
 @contextmanager
 def compiling() -> Iterator[None]:
     """On a first start, compile beside what is done inside, and leave when all is compiled."""
-    if count_usable_cores() < 2 or all(map(is_cached, (start_tree, descend, absorb))):
+    if count_usable_cores() < 2 or all(map(is_cached, (start_tree, select_batch, back_up_batch))):
         yield
         return
     child = multiprocessing.get_context("spawn").Process(target=compile_search_in_child, daemon=True)

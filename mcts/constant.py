@@ -1,5 +1,8 @@
 """Numbers of the search; what a user may tune stands in params.py."""
 
+# The searches' numbers (mcts/searches.py).
+PUCT, GUMBEL = 0, 1
+
 # "No child yet" in the tree arrays.
 NOT_EXPANDED = -1
 

@@ -23,7 +23,7 @@ def mixed_value(tree, node):
             # A prior may underflow to 0 in single precision; the smallest one keeps the mean defined.
             weight = max(float(tree.edge_prior[edge]), 1e-30)
             prior += weight
-            weighted += weight * tree.edge_sum[edge] / count
+            weighted += weight * tree.edge_value_sum[edge] / count
             visits += count
     if visits == 0:
         return float(tree.node_value[node])
@@ -34,7 +34,7 @@ def mixed_value(tree, node):
 def completed_value(tree, edge, value_of_unvisited):
     """Return Q of a visited edge, and v_mix for the others."""
     count = tree.edge_visits[edge]
-    return tree.edge_sum[edge] / count if count > 0 else value_of_unvisited
+    return tree.edge_value_sum[edge] / count if count > 0 else value_of_unvisited
 
 
 @kernel

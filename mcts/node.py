@@ -4,7 +4,7 @@ import numpy as np
 
 from mcts.analysis import CandidateMove, lower_confidence_bound
 from mcts.constant import NOT_EXPANDED
-from mcts.tree_state import EXPANDED, PENDING, Tree
+from mcts.tree_arrays import EXPANDED, PENDING, Tree
 
 # The longest line reported as a principal variation.
 MAX_PV_LENGTH = 30
@@ -28,7 +28,7 @@ class MCTSNode:
     @property
     def virtual_loss(self) -> int:
         """Visits that wait for the network."""
-        return int(self._tree.node_pending[self.index])
+        return int(self._tree.node_virtual_loss[self.index])
 
     @property
     def raw_value(self) -> float:
@@ -88,12 +88,12 @@ class MCTSNode:
     @property
     def children_virtual_loss(self) -> np.ndarray:
         """Waiting visits of each candidate."""
-        return self._tree.edge_pending[self._edges]
+        return self._tree.edge_virtual_loss[self._edges]
 
     @property
     def children_value_sum(self) -> np.ndarray:
         """Sum of the values of each candidate."""
-        return self._tree.edge_sum[self._edges]
+        return self._tree.edge_value_sum[self._edges]
 
     def child(self, i: int) -> "MCTSNode | None":
         """Return the node after candidate `i`, None if it was not evaluated."""
@@ -131,7 +131,7 @@ class MCTSNode:
     def candidate(self, i: int, order: int) -> CandidateMove:
         """Return what is known about candidate `i`."""
         visits, value_sum = int(self.children_visits[i]), float(self.children_value_sum[i])
-        square_sum = float(self._tree.edge_square_sum[self._edges][i])
+        square_sum = float(self._tree.edge_value_square_sum[self._edges][i])
         child, line = self.child(i), self.visited_line(i)
         return CandidateMove(
             pos=int(self.action[i]), visits=visits, winrate=value_sum / visits if visits else 0.0,

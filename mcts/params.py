@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from mcts.constant import C_SCALE, C_VISIT, MAX_CONSIDERED_NODES, MCTS_TREE_SIZE, NN_BATCH_SIZE
 
 
@@ -33,6 +35,16 @@ class Selection(NamedTuple):
 # The search of self-play: what it teaches comes from the network and the values alone, so no rule raises a prior and
 # no playout corrects a value.
 NETWORK_ALONE = Selection(atari_prior=0.0, playouts=0)
+
+
+class Plan(NamedTuple):
+    """What the kernels are told about one search."""
+
+    algorithm: int  # of the search (mcts/searches.py)
+    selection: Selection
+    komi: float
+    noise: np.ndarray  # float64 [A]: Gumbel noise of the root's edges
+    schedule: np.ndarray  # int32 [V]: for each visit of GUMBEL, the visits that its root move has had
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import math
 
 from common.kernel import kernel
 from mcts.gumbel import completed_value, improved_policy, max_visits, mixed_value
-from mcts.tree_state import ROOT
+from mcts.tree_arrays import ROOT
 
 
 @kernel
@@ -21,8 +21,8 @@ def select_at_root(tree, noise, considered, selection):
     scale = (selection.c_visit + max_visits(tree, ROOT)) * selection.c_scale
     best, best_score, least = -1, -math.inf, first
     for edge in range(first, first + tree.node_edges[ROOT]):
-        count = tree.edge_visits[edge] + tree.edge_pending[edge]
-        if count < tree.edge_visits[least] + tree.edge_pending[least]:
+        count = tree.edge_visits[edge] + tree.edge_virtual_loss[edge]
+        if count < tree.edge_visits[least] + tree.edge_virtual_loss[least]:
             least = edge
         if count == considered:
             score = noise[edge - first] + tree.edge_logit[edge] + scale * completed_value(tree, edge, unvisited)
@@ -39,10 +39,10 @@ def select_in_tree(tree, node, selection, policy):
     """
     improved_policy(tree, node, selection.c_visit, selection.c_scale, policy)
     first = tree.node_edge[node]
-    total = 1 + tree.node_visits[node] + tree.node_pending[node]
+    total = 1 + tree.node_visits[node] + tree.node_virtual_loss[node]
     best, best_score = first, -math.inf
     for i in range(tree.node_edges[node]):
-        score = policy[i] - (tree.edge_visits[first + i] + tree.edge_pending[first + i]) / total
+        score = policy[i] - (tree.edge_visits[first + i] + tree.edge_virtual_loss[first + i]) / total
         if score > best_score:
             best, best_score = first + i, score
     return best

@@ -7,6 +7,7 @@ policy logits, float32 [N, A], and value probabilities (loss, draw, win), float3
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,15 +16,16 @@ from board.geometry import get_geometry
 from board.go_board import GoBoard
 from board.state import KO_POS, PASSES, TO_MOVE, copy_history, copy_state, new_state
 from board.stone import Stone
+from mcts.algorithm import choose_edge
 from mcts.analysis import SearchResult
-from mcts.gumbel import considered_visits, improved_policy, max_visits, policy_value
+from mcts.constant import GUMBEL, PUCT
+from mcts.gumbel import considered_visits, improved_policy, policy_value
 from mcts.node import MCTSNode
-from mcts.params import SearchLimit, SearchParams
+from mcts.params import Plan, SearchLimit, SearchParams
 from mcts.progress import Progress
 from mcts.restriction import Restriction
-from mcts.search import GUMBEL, PUCB, absorb, descend, set_evaluation, start_tree
-from mcts.sequential_halving import select_at_root
-from mcts.tree_state import (
+from mcts.search_kernels import back_up_batch, select_batch, set_evaluation, start_tree
+from mcts.tree_arrays import (
     EDGE_BYTES,
     EDGES,
     EXPANDED,
@@ -32,6 +34,7 @@ from mcts.tree_state import (
     REPETITIONS,
     ROOT,
     Answer,
+    Position,
     Tree,
     copy_subtree,
     grow_tree,
@@ -46,6 +49,25 @@ NO_SCHEDULE = np.zeros(1, dtype=np.int32)
 
 # The tree, and a spare one to which what is kept from move to move is copied.
 TREES = 2
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a search is asked for beside position and limit.
+
+    Attributes:
+        on_report: called after every batch.
+        should_stop: asked before every batch.
+        restriction: moves that are no candidates.
+        root_temperature: how much wider than usual the search is at the root.
+        rng: where noise comes from; None for none.
+    """
+
+    on_report: Callable[["MCTSTree"], None] | None = None
+    should_stop: Callable[[], bool] | None = None
+    restriction: Restriction | None = None
+    root_temperature: float = 1.0
+    rng: np.random.Generator | None = None
 
 
 class MCTSTree:
@@ -66,13 +88,13 @@ class MCTSTree:
         self._encode = Encoder(self._plane_set, board_size,
                                self._plane_set.new_planes(board_size, self.params.batch_size))
         self._batch = new_batch(board_size, self.params.batch_size, self._plane_set)
-        self._noise, self._policy = np.zeros(actions), np.zeros(actions)
+        self._noise = np.zeros(actions)
         self.root_board = GoBoard(board_size)  # the game that leads to the root, which may have another side to move
         self._root_state = new_state(board_size)
         self._line = new_line(board_size, 1)
         self._is_empty = True
         self._expected: dict[Stone, float] = {}
-        self._built_by = PUCB
+        self._built_by = PUCT
         self._root_temperature = 1.0
         self.tree_is_full = False
 
@@ -128,7 +150,7 @@ class MCTSTree:
         """Return the node of the position on `board` when it stands below the present root."""
         root, game = self.root_board.history, board.history
         known, length = int(root.length[0]), int(game.length[0])
-        broken_off = self._tree.node_pending[ROOT] > 0  # the network failed in the middle of the last search
+        broken_off = self._tree.node_virtual_loss[ROOT] > 0  # the network failed in the middle of the last search
         if self._is_empty or broken_off or board.komi != self.root_board.komi or length < known or not (
             np.array_equal(game.hash[:known], root.hash[:known]) and np.array_equal(game.pos[:known], root.pos[:known])
         ):
@@ -176,12 +198,11 @@ class MCTSTree:
         info[PASSES] %= 2  # a finished game goes on when somebody asks for a move
         self._batch.root_past[:] = past_of(board, self._plane_set)
         self._line = new_line(self.board_size, int(board.history.length[0]))
-        copy_history(self._line[1], board.history)  # superko below the root asks for the game, too
+        copy_history(self._line.history, board.history)  # superko below the root asks for the game, too
         self._is_empty = False
         self.tree_is_full = False
         if known is None:
-            start_tree(self._tree, self._root_state, board.history, self._batch, float(board.komi),
-                       self.params.selection)
+            start_tree(self._tree, self._root, self._batch, self._plan(PUCT, NO_SCHEDULE))
             answer = self._evaluate(1)
             set_evaluation(self._tree, self._batch, 0, answer, self.geometry.policy_index, self._root_temperature)
         elif known != ROOT:
@@ -193,18 +214,23 @@ class MCTSTree:
         """Return what the network says of the first `count` positions of the batch."""
         return take_answer(*self.evaluator(self._encode(self._batch.positions, count, float(self.root_board.komi))))
 
+    @property
+    def _root(self) -> Position:
+        """The position at the root."""
+        return Position(self._root_state, self.root_board.history)
+
+    def _plan(self, algorithm: int, schedule: np.ndarray) -> Plan:
+        """Return what the kernels are told."""
+        return Plan(algorithm, self.params.selection, float(self.root_board.komi), self._noise, schedule)
+
     # --- searching ----------------------------------------------------------------------------------------------
 
-    def _run_batch(self, progress: Progress, wanted: int, strategy: int, schedule: np.ndarray) -> None:
+    def _run_batch(self, progress: Progress, wanted: int, plan: Plan) -> None:
         """Make up to `wanted` visits with one call of the network."""
         begin = time.perf_counter()
-        waiting, finished = descend(
-            self._tree, self._root_state, self.root_board.history, *self._line, self._batch, wanted,
-            float(self.root_board.komi), strategy, self.params.selection, self._noise, schedule, progress.visits,
-            self._policy,
-        )
+        waiting, finished = select_batch(self._tree, self._root, self._line, self._batch, wanted, plan, progress.visits)
         if waiting:
-            absorb(self._tree, self._batch, waiting, self._evaluate(waiting), self.geometry.policy_index,
+            back_up_batch(self._tree, self._batch, waiting, self._evaluate(waiting), self.geometry.policy_index,
                    float(self.params.policy_temperature))
         progress.add_batch(waiting + finished, time.perf_counter() - begin)
 
@@ -214,6 +240,14 @@ class MCTSTree:
             return False
         self.tree_is_full = not self._reserve()
         return not self.tree_is_full
+
+    def run(self, algorithm: int, board: GoBoard, color: Stone, limit: SearchLimit, wishes: Wishes) -> SearchResult:
+        """Search with one of the algorithms (mcts/searches.py), which heeds the wishes that it knows."""
+        if algorithm == PUCT:
+            return self.search(board, color, limit, wishes.on_report, wishes.should_stop, wishes.restriction,
+                               wishes.root_temperature)
+        return self.search_with_sequential_halving(board, color, limit, wishes.rng, wishes.should_stop,
+                                                   wishes.restriction)
 
     def search(self, board: GoBoard, color: Stone, limit: SearchLimit,
                on_report: Callable[["MCTSTree"], None] | None = None,
@@ -229,13 +263,14 @@ class MCTSTree:
         temperature = float(root_temperature * self.params.policy_temperature)
         plain = temperature == self._root_temperature == self.params.policy_temperature
         self._root_temperature = temperature
-        self._set_root(board, color, reuse=unchanged and plain and self._built_by == PUCB)
-        self._built_by = PUCB
+        self._set_root(board, color, reuse=unchanged and plain and self._built_by == PUCT)
+        self._built_by = PUCT
+        plan = self._plan(PUCT, NO_SCHEDULE)
         while self.root.node_visits < limit.visits and self._may_go_on(progress, should_stop):
             if not limit.strict and progress.is_settled(self.root):
                 break
             wanted = min(self.params.batch_size, limit.visits - self.root.node_visits)
-            self._run_batch(progress, wanted, PUCB, NO_SCHEDULE)
+            self._run_batch(progress, wanted, plan)
             progress.judge(self.root)
             if on_report is not None:
                 on_report(self)
@@ -259,16 +294,12 @@ class MCTSTree:
         count = self.root.num_children
         self._noise[:count] = 0.0 if rng is None else rng.gumbel(size=count)
         schedule = np.array(considered_visits(min(count, self.params.max_considered), limit.visits), dtype=np.int32)
+        plan = self._plan(GUMBEL, schedule)
         while progress.visits < limit.visits and self._may_go_on(progress, should_stop):
             done = progress.visits
             same_round = int(np.argmax(np.append(schedule[done:] != schedule[done], True)))
-            self._run_batch(progress, min(self.params.batch_size, same_round), GUMBEL, schedule)
-        return self.result(progress, self._gumbel_choice())
-
-    def _gumbel_choice(self) -> int:
-        """Return the root candidate with the greatest noise + logit + sigma(Q) among the most visited ones."""
-        most = max_visits(self._tree, ROOT)
-        return int(select_at_root(self._tree, self._noise, most, self.params.selection) - self._tree.node_edge[ROOT])
+            self._run_batch(progress, min(self.params.batch_size, same_round), plan)
+        return self.result(progress, int(choose_edge(self._tree, plan) - self._tree.node_edge[ROOT]))
 
     # --- results ------------------------------------------------------------------------------------------------
 
@@ -295,12 +326,12 @@ class MCTSTree:
         """
         selection, root = self.params.selection, self.root
         scale = selection.c_scale if c_scale is None else c_scale
-        improved_policy(self._tree, ROOT, selection.c_visit, scale, self._policy)
-        return self.spread(self._policy[: root.num_children])
+        improved_policy(self._tree, ROOT, selection.c_visit, scale, self._batch.policy)
+        return self.spread(self._batch.policy[: root.num_children])
 
     def spread(self, values: np.ndarray) -> np.ndarray:
         """Return values of the root's candidates as a policy, float64 [A], 0 for moves that are no candidates."""
-        policy = np.zeros(len(self._policy))
+        policy = np.zeros(len(self._batch.policy))
         policy[self.geometry.policy_index[self.root.action]] = values
         return policy
 

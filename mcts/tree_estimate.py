@@ -10,7 +10,7 @@ from common.kernel import kernel
 from mcts.analysis import CandidateMove
 from mcts.constant import NOT_EXPANDED
 from mcts.score_estimate import Estimate
-from mcts.tree_state import NODES, OWNED, PENDING, ROOT
+from mcts.tree_arrays import NODES, OWNED, PENDING, ROOT
 
 if TYPE_CHECKING:
     from mcts.tree import MCTSTree

@@ -15,6 +15,7 @@ from typing import IO
 from common.atomic_file import write_atomically
 from common.lock_file import take_lock
 from mcts.constant import C_SCALE
+from mcts.searches import SELF_PLAY_SEARCH
 from sgf.archive import list_archive, list_games
 
 BATCH_FILE = "batch.json"
@@ -42,6 +43,7 @@ class BatchSettings:
     opening_moves: int = 0
     opening_temperature: float = 1.0
     policy_temperature: float = 1.0
+    search: str = SELF_PLAY_SEARCH
 
 
 def lock_archive(archive: Path) -> IO[str]:

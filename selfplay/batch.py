@@ -7,11 +7,11 @@ from typing import Protocol
 import numpy as np
 
 from mcts.constant import MAX_CONSIDERED_NODES
-from mcts.tree_state import EDGE_BYTES, NODE_BYTES, take_answer
+from mcts.tree_arrays import EDGE_BYTES, NODE_BYTES, take_answer
 from nn.feature import BASIC, Encoder, plane_set_of
 from selfplay.game import GameRecord, NewGame, draw_game, take_record
 from selfplay.games import FINISHED, IDLE, Rules, Work, new_games, new_rules, new_work
-from selfplay.steps import absorb_games, descend_games, start_game
+from selfplay.steps import back_up_in_games, select_in_games, start_game
 
 # Memory for the games of a process: their search trees and their policies.
 MAX_GAME_BYTES = 4 * 2**30
@@ -37,7 +37,7 @@ class Half:
     end: int
     work: Work
     encode: Encoder
-    offset: int = 0  # of the game that descends first
+    offset: int = 0  # of the game whose turn is first
     positions: int = 0  # that the network is evaluating
 
 
@@ -48,7 +48,7 @@ def leaves_per_step(rules: Rules) -> float:
 
 
 class SelfPlay:
-    """Games of two halves: one half descends while the network evaluates the other's positions.
+    """Games of two halves: one half selects while the network evaluates the other's positions.
 
     Attributes:
         moves: moves of the games finished since the beginning.
@@ -74,8 +74,8 @@ class SelfPlay:
         half = self._halves[self._turn]
         if half.positions:
             answer = take_answer(*self._evaluator.finish(self._turn))
-            absorb_games(self._games, half.begin, half.end, half.work, answer, self._rules)
-        half.positions, half.offset = descend_games(
+            back_up_in_games(self._games, half.begin, half.end, half.work, answer, self._rules)
+        half.positions, half.offset = select_in_games(
             self._games, half.begin, half.end, half.offset, 0, half.work, self._rules)
         finished = self._fill(half)
         if half.positions:
@@ -102,7 +102,7 @@ class SelfPlay:
             self._numbers[g] = new.number
             self.running += 1
             start_game(self._games, g, half.work, self._rules, new.seed, new.may_resign)
-            half.positions, _ = descend_games(self._games, g, g + 1, 0, half.positions, half.work, self._rules)
+            half.positions, _ = select_in_games(self._games, g, g + 1, 0, half.positions, half.work, self._rules)
         return finished
 
 

@@ -12,8 +12,9 @@ from board.state import EMPTY, History, State, new_state
 from common.kernel import kernel
 from mcts.constant import C_SCALE, MAX_CONSIDERED_NODES, MAX_DEPTH
 from mcts.gumbel import considered_visits
-from mcts.params import NETWORK_ALONE, Selection
-from mcts.tree_state import DTYPES, Batch, Tree, new_batch, tree_shapes
+from mcts.params import Selection
+from mcts.searches import SEARCHES, SELF_PLAY_SEARCH
+from mcts.tree_arrays import DTYPES, Batch, Tree, new_batch, tree_shapes
 from nn.feature import PlaneSet, Positions
 
 # Games.phase: no game; the root is to be evaluated; searching; over.
@@ -63,6 +64,7 @@ class Rules(NamedTuple):
     opening_moves: int  # so many moves of each game are drawn from the recorded policy
     opening_temperature: float  # 1: drawn with its probabilities; higher: more alike
     policy_temperature: float  # search and recorded policy start from the network's policy ** (1 / this), normalized
+    algorithm: int  # of the search (mcts/searches.py)
     selection: Selection
     schedule: np.ndarray  # int32 [MAX_CONSIDERED_NODES + 1, V]: considered_visits by number of moves considered
     policy_index: np.ndarray  # int32 [C]
@@ -74,21 +76,21 @@ class Work(NamedTuple):
     root: State
     line: State
     line_length: np.ndarray  # int32 [1]
-    policy: np.ndarray  # float64 [A]
     batch: Batch
 
 
 def new_rules(board_size: int, visits: int, komi: float, superko: bool, resign_threshold: float,
               target_scale: float = C_SCALE, opening_moves: int = 0, opening_temperature: float = 1.0,
-              policy_temperature: float = 1.0) -> Rules:
-    """Return the rules with their tables."""
+              policy_temperature: float = 1.0, search: str = SELF_PLAY_SEARCH) -> Rules:
+    """Return the rules with their tables; `search` is a name of SELF_PLAY_SEARCHES."""
+    kind = SEARCHES[search]
     schedule = np.zeros((MAX_CONSIDERED_NODES + 1, visits), dtype=np.int32)
     for count in range(1, MAX_CONSIDERED_NODES + 1):
         schedule[count] = considered_visits(count, visits)
     return Rules(
         board_size, float(komi), bool(superko), int(visits), MOVES_PER_POINT * board_size * board_size,
         float(resign_threshold), float(target_scale), int(opening_moves), float(opening_temperature),
-        float(policy_temperature), NETWORK_ALONE, schedule, get_geometry(board_size).policy_index,
+        float(policy_temperature), kind.algorithm, kind.selection, schedule, get_geometry(board_size).policy_index,
     )
 
 
@@ -122,7 +124,7 @@ def new_work(positions: int, plane_set: PlaneSet, rules: Rules) -> Work:
     size = rules.board_size
     batch = new_batch(size, positions, plane_set)
     batch.superko[:] = rules.superko
-    return Work(new_state(size), new_state(size), np.zeros(1, dtype=np.int32), np.zeros(size * size + 1), batch)
+    return Work(new_state(size), new_state(size), np.zeros(1, dtype=np.int32), batch)
 
 
 @kernel
@@ -131,10 +133,10 @@ def tree_of(games, g):
     tree = games.tree
     return Tree(
         tree.counters[g], tree.node_edge[g], tree.node_edges[g], tree.node_front[g], tree.node_kind[g],
-        tree.node_visits[g], tree.node_pending[g], tree.node_value[g], tree.node_raw_value[g],
+        tree.node_visits[g], tree.node_virtual_loss[g], tree.node_value[g], tree.node_raw_value[g],
         tree.node_lead[g], tree.node_ownership[g], tree.edge_pos[g],
-        tree.edge_child[g], tree.edge_logit[g], tree.edge_prior[g], tree.edge_visits[g], tree.edge_pending[g],
-        tree.edge_sum[g], tree.edge_square_sum[g], tree.edge_lead_sum[g],
+        tree.edge_child[g], tree.edge_logit[g], tree.edge_prior[g], tree.edge_visits[g], tree.edge_virtual_loss[g],
+        tree.edge_value_sum[g], tree.edge_value_square_sum[g], tree.edge_lead_sum[g],
     )
 
 
@@ -154,5 +156,5 @@ def batch_of(games, g, batch):
                   positions.repeats[first:]),
         games.past[g], batch.line_past, batch.leaf[first:], batch.path[first:], batch.length[first:], batch.moves,
         batch.owner, batch.queue, batch.banned, batch.superko, batch.share[first:], batch.playout_value[first:],
-        batch.playout, batch.random_state,
+        batch.playout, batch.policy, batch.random_state,
     )

@@ -1,6 +1,7 @@
 """The step of many games: each one searches until it needs the network, and plays its moves on the way.
 
-`descend_games` runs every game of one half up to a batch of positions, `absorb_games` takes the network's answer.
+`select_in_games` runs every game of one half up to a batch of positions, `back_up_in_games` takes the network's
+answer.
 One game alone makes exactly the searches of MCTSTree.search_with_sequential_halving.
 """
 
@@ -11,11 +12,12 @@ from board.rules import play_recorded
 from board.score import area_score
 from board.state import EMPTY, PASSES, TO_MOVE, History, clear_state, copy_words, start_history
 from common.kernel import kernel
+from mcts.algorithm import choose_edge
 from mcts.constant import MAX_CONSIDERED_NODES, NOT_EXPANDED
-from mcts.gumbel import improved_policy, max_visits, policy_value
-from mcts.search import GUMBEL, absorb, descend, remember, set_evaluation, start_tree
-from mcts.sequential_halving import select_at_root
-from mcts.tree_state import EDGES, EXPANDED, NODES, ROOT, Answer
+from mcts.gumbel import improved_policy, policy_value
+from mcts.params import Plan
+from mcts.search_kernels import back_up_batch, remember, select_batch, set_evaluation, start_tree
+from mcts.tree_arrays import EDGES, EXPANDED, NODES, ROOT, Answer, Position
 from selfplay.games import (
     FINISHED,
     MOVE_LIMIT,
@@ -71,16 +73,16 @@ def keep_as_root(tree, node):
         tree.edge_prior[edge] = tree.edge_prior[first + edge]
         tree.edge_child[edge] = NOT_EXPANDED
         tree.edge_visits[edge] = 0
-        tree.edge_pending[edge] = 0
-        tree.edge_sum[edge] = 0.0
-        tree.edge_square_sum[edge] = 0.0
+        tree.edge_virtual_loss[edge] = 0
+        tree.edge_value_sum[edge] = 0.0
+        tree.edge_value_square_sum[edge] = 0.0
         tree.edge_lead_sum[edge] = 0.0
     tree.node_edge[ROOT] = 0
     tree.node_edges[ROOT] = count
     tree.node_front[ROOT] = 0
     tree.node_kind[ROOT] = EXPANDED
     tree.node_visits[ROOT] = 0
-    tree.node_pending[ROOT] = 0
+    tree.node_virtual_loss[ROOT] = 0
     tree.node_value[ROOT] = tree.node_value[node]
     tree.node_raw_value[ROOT] = tree.node_raw_value[node]
     tree.node_lead[ROOT] = tree.node_lead[node]
@@ -97,6 +99,13 @@ def begin_search(games, g, tree):
 
 
 @kernel
+def plan_of(games, g, tree, rules):
+    """Return what the search of one game is told."""
+    schedule = rules.schedule[min(MAX_CONSIDERED_NODES, tree.node_edges[ROOT])]
+    return Plan(rules.algorithm, rules.selection, rules.komi, games.noise[g], schedule)
+
+
+@kernel
 def same_round(schedule, done):
     """Return how many visits from number `done` on belong to one round of sequential halving."""
     end = done
@@ -108,12 +117,12 @@ def same_round(schedule, done):
 @kernel
 def record_search(games, g, tree, ply, work, rules):
     """Write the root's improved policy and its win rate as those of move `ply`. Modifies games and work."""
-    improved_policy(tree, ROOT, rules.selection.c_visit, rules.target_scale, work.policy)
+    improved_policy(tree, ROOT, rules.selection.c_visit, rules.target_scale, work.batch.policy)
     row = games.policy[g, ply]
     row[:] = NO_CANDIDATE
     for edge in range(tree.node_edges[ROOT]):
-        row[rules.policy_index[tree.edge_pos[edge]]] = work.policy[edge]
-    games.value[g, ply] = min(max(policy_value(tree, ROOT, work.policy), 0.0), 1.0)
+        row[rules.policy_index[tree.edge_pos[edge]]] = work.batch.policy[edge]
+    games.value[g, ply] = min(max(policy_value(tree, ROOT, work.batch.policy), 0.0), 1.0)
 
 
 @kernel
@@ -150,8 +159,8 @@ def finish_move(games, g, tree, history, work, rules):
     In the opening the move is drawn from the recorded policy instead, so that games begin in many ways.
     """
     info = work.root.info
-    edge = select_at_root(tree, games.noise[g], max_visits(tree, ROOT), rules.selection)
-    if tree.edge_sum[edge] < rules.resign_threshold * tree.edge_visits[edge]:
+    edge = choose_edge(tree, plan_of(games, g, tree, rules))
+    if tree.edge_value_sum[edge] < rules.resign_threshold * tree.edge_visits[edge]:
         if games.gave_up[g] == EMPTY:
             games.gave_up[g] = info[TO_MOVE]
         if games.may_resign[g]:
@@ -160,7 +169,7 @@ def finish_move(games, g, tree, history, work, rules):
     ply = history.length[0] - 1
     record_search(games, g, tree, ply, work, rules)
     if ply < rules.opening_moves:
-        edge = draw_edge(tree, work.policy, rules.opening_temperature, games.random_state[g])
+        edge = draw_edge(tree, work.batch.policy, rules.opening_temperature, games.random_state[g])
     remember(games.past[g], work.root)
     play_recorded(work.root, history, tree.edge_pos[edge], info[TO_MOVE])
     if info[PASSES] >= 2:
@@ -175,32 +184,30 @@ def finish_move(games, g, tree, history, work, rules):
 
 
 @kernel
-def descend_game(games, g, work, rules):
+def select_in_game(games, g, work, rules):
     """Run one game until positions wait for the network or it is over; return how many wait. Modifies games, work."""
     tree, history, batch = tree_of(games, g), history_of(games, g), batch_of(games, g, work.batch)
-    line_history = History(history.pos, history.color, history.hash, work.line_length)
+    root = Position(work.root, history)
+    line = Position(work.line, History(history.pos, history.color, history.hash, work.line_length))
     copy_words(work.root.buffer, games.position[g])
     waiting = 0
     while waiting == 0 and games.phase[g] != FINISHED:
         done = games.done[g]
+        plan = plan_of(games, g, tree, rules)
         if games.phase[g] == NEW:
-            start_tree(tree, work.root, history, batch, rules.komi, rules.selection)
+            start_tree(tree, root, batch, plan)
             waiting = 1
         elif done >= rules.visits:
             finish_move(games, g, tree, history, work, rules)
         else:
-            schedule = rules.schedule[min(MAX_CONSIDERED_NODES, tree.node_edges[ROOT])]
-            waiting, finished = descend(
-                tree, work.root, history, work.line, line_history, batch, same_round(schedule, done), rules.komi,
-                GUMBEL, rules.selection, games.noise[g], schedule, done, work.policy,
-            )
+            waiting, finished = select_batch(tree, root, line, batch, same_round(plan.schedule, done), plan, done)
             games.done[g] = done + waiting + finished
     copy_words(games.position[g], work.root.buffer)
     return waiting
 
 
 @kernel
-def descend_games(games, begin, end, offset, total, work, rules):
+def select_in_games(games, begin, end, offset, total, work, rules):
     """Run games begin to end - 1, the one at `offset` first, until they wait for the network.
 
     `total` entries of the batch are taken already. Return how many are now, and the offset to begin with next time:
@@ -217,13 +224,13 @@ def descend_games(games, begin, end, offset, total, work, rules):
         if total + MAX_CONSIDERED_NODES > room:
             left_out = g - begin if left_out < 0 else left_out
             continue
-        games.waiting[g] = descend_game(games, g, work, rules)
+        games.waiting[g] = select_in_game(games, g, work, rules)
         total += games.waiting[g]
     return total, max(left_out, 0)
 
 
 @kernel
-def absorb_games(games, begin, end, work, answer, rules):
+def back_up_in_games(games, begin, end, work, answer, rules):
     """Give games begin to end - 1 the network's answer. Modifies games."""
     for g in range(begin, end):
         if games.waiting[g] == 0:
@@ -234,4 +241,4 @@ def absorb_games(games, begin, end, work, answer, rules):
             set_evaluation(tree, batch, 0, own, rules.policy_index, rules.policy_temperature)
             begin_search(games, g, tree)
         else:
-            absorb(tree, batch, games.waiting[g], own, rules.policy_index, rules.policy_temperature)
+            back_up_batch(tree, batch, games.waiting[g], own, rules.policy_index, rules.policy_temperature)

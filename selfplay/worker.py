@@ -150,7 +150,7 @@ def _work(connection: Connection, task: WorkerTask) -> None:
         return
     rules = new_rules(settings.size, settings.visits, settings.komi, settings.superko, settings.resign_threshold,
                       settings.target_scale, settings.opening_moves, settings.opening_temperature,
-                      settings.policy_temperature)
+                      settings.policy_temperature, settings.search)
     orders = Orders(connection, task)
     compile_steps()
     play = SelfPlay(evaluator, rules, orders.next_game)

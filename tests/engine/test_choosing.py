@@ -5,7 +5,7 @@ import random
 
 from board.go_board import GoBoard
 from engine.choosing import MoveChooser
-from engine.options import DEFAULT_PLAYOUTS, DEFAULT_POLICY_TEMPERATURE, EngineOptions
+from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.time_manager import StartOptions, TimeManager
 from mcts.tree import MCTSTree
@@ -24,12 +24,13 @@ def choose(seed: int, visits: int = 16) -> int:
 
 def test_sequential_halving_has_the_numbers_of_self_play() -> None:
     rules = new_rules(5, 16, 7.0, True, 0.0)
-    params = EngineOptions(sequential_halving=True).search_params()
+    params = EngineOptions(search="gumbel").search_params()
+    assert EngineOptions(sequential_halving=True).search_params() == params
     assert (params.selection, params.policy_temperature) == (rules.selection, rules.policy_temperature)
     params = EngineOptions(sequential_halving=True, playouts=3, policy_temperature=1.5).search_params()
     assert (params.selection.playouts, params.policy_temperature) == (3, 1.5)
     params = EngineOptions().search_params()
-    assert (params.selection.playouts, params.policy_temperature) == (DEFAULT_PLAYOUTS, DEFAULT_POLICY_TEMPERATURE)
+    assert (params.selection.playouts, params.policy_temperature) == (16, 2.0)
 
 
 def test_sequential_halving_has_the_noise_of_self_play() -> None:

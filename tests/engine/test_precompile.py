@@ -13,7 +13,7 @@ from engine import precompile
 from engine.loader import make_engine
 from engine.options import EngineOptions
 
-SEARCH = ("start_tree", "set_evaluation", "descend", "absorb", "copy_subtree")
+SEARCH = ("start_tree", "set_evaluation", "select_batch", "back_up_batch", "copy_subtree")
 
 
 def record_types(monkeypatch: pytest.MonkeyPatch, run: Callable[[], Any]) -> dict[str, set[tuple]]:
@@ -57,6 +57,6 @@ def test_only_a_first_start_compiles(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_compiled_code_is_found_on_disk():
-    from mcts.search import descend
+    from mcts.search_kernels import select_batch
     precompile.compile_search()
-    assert kernel_cache.is_cached(descend)
+    assert kernel_cache.is_cached(select_batch)

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mcts.gumbel import completed_value, improved_policy, mixed_value, policy_value
-from mcts.tree_state import EXPANDED, ROOT, Tree, new_tree
+from mcts.tree_arrays import EXPANDED, ROOT, Tree, new_tree
 
 
 def make_node(logits: list[float], visits: list[int], q: list[float], raw: float) -> Tree:
@@ -19,7 +19,7 @@ def make_node(logits: list[float], visits: list[int], q: list[float], raw: float
     tree.node_visits[ROOT] = sum(visits)
     tree.edge_prior[:count], tree.edge_logit[:count] = prior, np.log(prior)
     tree.edge_visits[:count] = visits
-    tree.edge_sum[:count] = np.array(visits) * np.array(q)
+    tree.edge_value_sum[:count] = np.array(visits) * np.array(q)
     return tree
 
 

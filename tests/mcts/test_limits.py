@@ -18,7 +18,7 @@ from mcts.params import SearchLimit, Selection
 from mcts.progress import Progress
 from mcts.time_manager import StartOptions, TimeManager
 from mcts.tree import MCTSTree
-from mcts.tree_state import copy_subtree
+from mcts.tree_arrays import copy_subtree
 from tests.mcts.evaluators import Answer, ColorEvaluator, ConstantEvaluator, HashEvaluator
 from tests.mcts.trees import Game, check_result, check_tree, small_params, snapshot
 

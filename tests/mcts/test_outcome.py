@@ -13,7 +13,7 @@ from mcts.node import MCTSNode
 from mcts.outcome import playout_share, playout_value
 from mcts.params import SearchLimit, Selection
 from mcts.tree import MCTSTree
-from mcts.tree_state import Batch, new_batch
+from mcts.tree_arrays import Batch, new_batch
 from tests.mcts.evaluators import ConstantEvaluator, HashEvaluator
 from tests.mcts.test_terminal import SEARCHES, SETTLED
 from tests.mcts.trees import Game, check_positions, check_tree, small_params, snapshot

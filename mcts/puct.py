@@ -3,11 +3,11 @@
 import math
 
 from common.kernel import kernel
-from mcts.tree_state import ROOT
+from mcts.tree_arrays import ROOT
 
 
 @kernel
-def select_by_pucb(tree, node, selection):
+def select_by_puct(tree, node, selection):
     """Return the edge of an expanded node with the greatest Q + c * P * sqrt(N) / (1 + n); the first one on ties.
 
     Only the edges chosen before and the unvisited one with the greatest prior are compared (bring_forward).
@@ -18,18 +18,18 @@ def select_by_pucb(tree, node, selection):
     value_sum, visited_prior = float(tree.node_value[node]), 0.0
     for edge in range(first, last):
         if tree.edge_visits[edge] > 0:
-            value_sum += tree.edge_sum[edge]
+            value_sum += tree.edge_value_sum[edge]
             visited_prior += tree.edge_prior[edge]
     visits = tree.node_visits[node]
     reduction = selection.root_fpu_reduction if node == ROOT else selection.fpu_reduction
     urgency = value_sum / (1 + visits) - reduction * math.sqrt(visited_prior)
-    total = visits + tree.node_pending[node]
+    total = visits + tree.node_virtual_loss[node]
     exploration = selection.c_puct + selection.c_growth * math.log((total + selection.c_base + 1) / selection.c_base)
     exploration *= math.sqrt(total + 1)
     best, best_score = first, -math.inf
     for edge in range(first, last):
-        count = tree.edge_visits[edge] + tree.edge_pending[edge]
-        value = urgency if count == 0 else tree.edge_sum[edge] / count
+        count = tree.edge_visits[edge] + tree.edge_virtual_loss[edge]
+        value = urgency if count == 0 else tree.edge_value_sum[edge] / count
         score = value + exploration * tree.edge_prior[edge] / (1 + count)
         if score > best_score:
             best, best_score = edge, score

@@ -33,7 +33,7 @@ class Tree(NamedTuple):
     node_front: np.ndarray  # int16 [N]: edges that PUCT has chosen; they stand first, see bring_forward
     node_kind: np.ndarray  # int8 [N]
     node_visits: np.ndarray  # int32 [N]: finished visits of its edges
-    node_pending: np.ndarray  # int32 [N]: visits of its edges that wait for the network
+    node_virtual_loss: np.ndarray  # int32 [N]: visits of its edges that wait for the network
     node_value: np.ndarray  # float32 [N]: the network's value, with the playouts' share in it, or the final one
     node_raw_value: np.ndarray  # float32 [N]: the network's value alone, or the final one
     node_lead: np.ndarray  # float32 [N]: points the side to move is ahead, as the network says, or the final ones
@@ -43,9 +43,9 @@ class Tree(NamedTuple):
     edge_logit: np.ndarray  # float32 [E]: logarithm of the prior; while the node is PENDING, the least prior
     edge_prior: np.ndarray  # float32 [E]: policy over the node's edges
     edge_visits: np.ndarray  # int32 [E]
-    edge_pending: np.ndarray  # int16 [E]
-    edge_sum: np.ndarray  # float64 [E]: sum of values
-    edge_square_sum: np.ndarray  # float64 [E]: sum of squared values
+    edge_virtual_loss: np.ndarray  # int16 [E]
+    edge_value_sum: np.ndarray  # float64 [E]: sum of values
+    edge_value_square_sum: np.ndarray  # float64 [E]: sum of squared values
     edge_lead_sum: np.ndarray  # float64 [E]: sum of leads
 
 
@@ -68,6 +68,13 @@ def take_answer(logits: np.ndarray, values: np.ndarray, leads: np.ndarray = NO_L
     return Answer(logits, values, leads, ownership)
 
 
+class Position(NamedTuple):
+    """A position and the game that led to it."""
+
+    state: State
+    history: History
+
+
 class Batch(NamedTuple):
     """Work space of the search: the leaves that wait for the network, and how they were reached."""
 
@@ -85,6 +92,7 @@ class Batch(NamedTuple):
     share: np.ndarray  # float32 [B]: share of the playouts in the value
     playout_value: np.ndarray  # float32 [B]: what they say, where the share is above 0
     playout: State  # the position of a playout
+    policy: np.ndarray  # float64 [A]: one number for each edge of a node
     random_state: np.ndarray  # uint64 [1]
 
 
@@ -92,11 +100,11 @@ NODE_ARRAYS = tuple(name for name in Tree._fields if name.startswith("node_"))
 EDGE_ARRAYS = tuple(name for name in Tree._fields if name.startswith("edge_"))
 DTYPES = {
     "counters": np.int32, "node_edge": np.int32, "node_edges": np.int16, "node_front": np.int16, "node_kind": np.int8,
-    "node_visits": np.int32, "node_pending": np.int32, "node_value": np.float32, "node_raw_value": np.float32,
+    "node_visits": np.int32, "node_virtual_loss": np.int32, "node_value": np.float32, "node_raw_value": np.float32,
     "node_lead": np.float32, "node_ownership": np.int8,
     "edge_pos": np.int16, "edge_child": np.int32, "edge_logit": np.float32, "edge_prior": np.float32,
-    "edge_visits": np.int32, "edge_pending": np.int16, "edge_sum": np.float64, "edge_square_sum": np.float64,
-    "edge_lead_sum": np.float64,
+    "edge_visits": np.int32, "edge_virtual_loss": np.int16, "edge_value_sum": np.float64,
+    "edge_value_square_sum": np.float64, "edge_lead_sum": np.float64,
 }
 NODE_BYTES = sum(np.dtype(DTYPES[name]).itemsize for name in NODE_ARRAYS if name != "node_ownership")
 EDGE_BYTES = sum(np.dtype(DTYPES[name]).itemsize for name in EDGE_ARRAYS)
@@ -137,13 +145,13 @@ def new_batch(board_size: int, batch_size: int, plane_set: PlaneSet = BASIC) -> 
         np.zeros(batch_size, dtype=np.int32), np.zeros(board_size * board_size, dtype=np.int32),
         np.zeros(cells, dtype=np.int8), np.zeros(cells, dtype=np.int16), np.zeros((3, cells), dtype=np.int16),
         np.ones(3, dtype=np.bool_), np.zeros(batch_size, dtype=np.float32), np.zeros(batch_size, dtype=np.float32),
-        new_state(board_size), np.zeros(1, dtype=np.uint64),
+        new_state(board_size), np.zeros(board_size * board_size + 1), np.zeros(1, dtype=np.uint64),
     )
 
 
-def new_line(board_size: int, moves: int) -> tuple[State, History]:
+def new_line(board_size: int, moves: int) -> Position:
     """Return a position and a history in which the search plays out a line after `moves` moves of the game."""
-    return new_state(board_size), new_history(moves + MAX_DEPTH + 2)
+    return Position(new_state(board_size), new_history(moves + MAX_DEPTH + 2))
 
 
 @kernel
@@ -156,7 +164,7 @@ def add_node(tree):
     tree.node_front[node] = 0
     tree.node_kind[node] = PENDING
     tree.node_visits[node] = 0
-    tree.node_pending[node] = 0
+    tree.node_virtual_loss[node] = 0
     tree.node_value[node] = 0.0
     tree.node_raw_value[node] = 0.0
     tree.node_lead[node] = 0.0
@@ -174,9 +182,9 @@ def add_edge(tree, node, pos, least_prior):
     tree.edge_logit[edge] = least_prior
     tree.edge_prior[edge] = 0.0
     tree.edge_visits[edge] = 0
-    tree.edge_pending[edge] = 0
-    tree.edge_sum[edge] = 0.0
-    tree.edge_square_sum[edge] = 0.0
+    tree.edge_virtual_loss[edge] = 0
+    tree.edge_value_sum[edge] = 0.0
+    tree.edge_value_square_sum[edge] = 0.0
     tree.edge_lead_sum[edge] = 0.0
 
 
@@ -226,7 +234,7 @@ def copy_subtree(target, source, root):
         target.node_front[node] = source.node_front[original]
         target.node_kind[node] = source.node_kind[original]
         target.node_visits[node] = source.node_visits[original]
-        target.node_pending[node] = 0
+        target.node_virtual_loss[node] = 0
         target.node_value[node] = source.node_value[original]
         target.node_raw_value[node] = source.node_raw_value[original]
         target.node_lead[node] = source.node_lead[original]
@@ -238,9 +246,9 @@ def copy_subtree(target, source, root):
             target.edge_logit[edge] = source.edge_logit[old]
             target.edge_prior[edge] = source.edge_prior[old]
             target.edge_visits[edge] = source.edge_visits[old]
-            target.edge_pending[edge] = 0
-            target.edge_sum[edge] = source.edge_sum[old]
-            target.edge_square_sum[edge] = source.edge_square_sum[old]
+            target.edge_virtual_loss[edge] = 0
+            target.edge_value_sum[edge] = source.edge_value_sum[old]
+            target.edge_value_square_sum[edge] = source.edge_value_square_sum[old]
             target.edge_lead_sum[edge] = source.edge_lead_sum[old]
             target.edge_child[edge] = NOT_EXPANDED
             if source.edge_child[old] != NOT_EXPANDED:

@@ -1,6 +1,6 @@
-"""The three verbs of the search: descend, (evaluate,) absorb.
+"""The verbs of the search: select, expand, (evaluate,) back up.
 
-`descend` plays lines from the root until a batch of new positions waits for the network, `absorb` takes the
+`select_batch` plays lines from the root until a batch of new positions waits for the network, `back_up_batch` takes the
 network's answer, gives it to the new nodes and backs it up. A line that ends the game is scored exactly, with komi,
 without the network.
 """
@@ -11,12 +11,11 @@ from board.constant import PASS
 from board.rules import is_superko, list_legal_moves, play_recorded
 from board.state import EMPTY, PASSES, SIZE, TO_MOVE, WIDTH, copy_state, copy_words
 from common.kernel import kernel
+from mcts.algorithm import select_edge
 from mcts.atari import least_prior
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.outcome import DRAW, final_lead, playout_share, playout_value, value_of_lead
-from mcts.pucb import select_by_pucb
-from mcts.sequential_halving import select_at_root, select_in_tree
-from mcts.tree_state import (
+from mcts.tree_arrays import (
     EXPANDED,
     OWNED,
     PENDING,
@@ -29,18 +28,16 @@ from mcts.tree_state import (
 )
 from nn.feature import take_position
 
-# How edges are selected.
-PUCB, GUMBEL = 0, 1
-
 
 @kernel
-def expand(tree, node, state, history, past, batch, index, komi, selection):
-    """Give the newest node its candidate moves and keep its position and its playouts as entry `index` of the batch.
+def expand(tree, node, position, past, batch, index, plan):
+    """Give the newest node, of `position`, its candidates; keep position and playouts as entry `index` of the batch.
 
     Candidates are the legal moves that fill no own complete eye, and PASS, last. Moves that batch.banned forbids at
     this depth are left out, and repetitions where batch.superko says so; PASS stays when nothing else does. `past`: as
     for take_position. Modifies tree and batch.
     """
+    state, history = position
     color, depth = state.info[TO_MOVE], batch.length[index]
     count = list_legal_moves(state, history, color, False, False, batch.moves)
     for i in range(count):
@@ -48,24 +45,24 @@ def expand(tree, node, state, history, past, batch, index, komi, selection):
         repeats = is_superko(state, history, pos, color)
         tree.counters[REPETITIONS] += repeats
         if depth >= batch.banned[color, pos] and not (repeats and batch.superko[color]):
-            add_edge(tree, node, pos, least_prior(state, pos, selection.atari_prior))
+            add_edge(tree, node, pos, least_prior(state, pos, plan.selection.atari_prior))
     if depth >= batch.banned[color, PASS] or tree.node_edges[node] == 0:
         add_edge(tree, node, PASS, 0.0)
     take_position(batch.positions, index, state, history, past)
     batch.leaf[index] = node
-    batch.share[index] = playout_share(state, selection)
+    batch.share[index] = playout_share(state, plan.selection)
     if batch.share[index] > 0.0:
-        batch.playout_value[index] = playout_value(state, komi, selection.playouts, batch)
+        batch.playout_value[index] = playout_value(state, plan.komi, plan.selection.playouts, batch)
 
 
 @kernel
-def wait_for_value(tree, batch, index, change):
+def add_virtual_loss(tree, batch, index, change):
     """Add `change` to the waiting visits of every edge and node on a path. Modifies tree."""
     node = ROOT
     for depth in range(batch.length[index]):
         edge = batch.path[index, depth]
-        tree.edge_pending[edge] += change
-        tree.node_pending[node] += change
+        tree.edge_virtual_loss[edge] += change
+        tree.node_virtual_loss[node] += change
         node = tree.edge_child[edge]
 
 
@@ -80,8 +77,8 @@ def back_up(tree, batch, index, value, lead):
         lead = -lead
         edge = batch.path[index, depth]
         tree.edge_visits[edge] += 1
-        tree.edge_sum[edge] += value
-        tree.edge_square_sum[edge] += value * value
+        tree.edge_value_sum[edge] += value
+        tree.edge_value_square_sum[edge] += value * value
         tree.edge_lead_sum[edge] += lead
     node = ROOT
     for depth in range(batch.length[index]):
@@ -98,31 +95,24 @@ def remember(past, state):
 
 
 @kernel
-def walk(tree, root_state, root_history, state, history, batch, index, strategy, selection, noise, considered, policy):
+def select_line(tree, root, line, batch, index, plan, visit):
     """Play one line from the root to a new, a waiting or a final position and return its node.
 
-    Modifies tree (a new node), state, history (which become the position) and entry `index` of the batch.
+    Modifies tree (a new node), line (which becomes the position) and entry `index` of the batch.
     """
-    copy_state(state, root_state)
-    history.length[0] = root_history.length[0]
+    state, history = line
+    copy_state(state, root.state)
+    history.length[0] = root.history.length[0]
     for i in range(len(batch.line_past)):
         copy_words(batch.line_past[i], batch.root_past[i])
     node, depth = ROOT, 0
     while tree.node_kind[node] == EXPANDED and depth < MAX_DEPTH:
-        if strategy == PUCB:
-            edge = select_by_pucb(tree, node, selection)
-        elif node == ROOT:
-            edge = select_at_root(tree, noise, considered, selection)
-        else:
-            edge = select_in_tree(tree, node, selection, policy)
+        edge = select_edge(tree, node, batch, plan, visit)
         batch.path[index, depth] = edge
         depth += 1
         remember(batch.line_past, state)
         play_recorded(state, history, tree.edge_pos[edge], state.info[TO_MOVE])
         if tree.edge_child[edge] == NOT_EXPANDED:
-            if strategy == PUCB:
-                tree.node_front[node] += 1
-                bring_forward(tree, node)
             node = add_node(tree)
             tree.edge_child[edge] = node
             batch.leaf[index] = -1
@@ -134,25 +124,23 @@ def walk(tree, root_state, root_history, state, history, batch, index, strategy,
 
 
 @kernel
-def descend(tree, root_state, root_history, state, history, batch, wanted, komi, strategy, selection,
-            noise, schedule, done, policy):
+def select_batch(tree, root, line, batch, wanted, plan, done):
     """Start up to `wanted` visits; return how many positions wait in the batch and how many visits are finished.
 
     Visits that meet the end of the game are finished at once. A line that meets a position that already waits
-    in this batch ends the batch. For GUMBEL, visit number `done` + i takes a root move with schedule[done + i] visits;
-    the caller keeps a batch within one round. Modifies tree, batch, state, history and policy (work space).
+    in this batch ends the batch. `done` visits of the search were made before; a batch is kept within one round of
+    sequential halving by the caller. Modifies tree, line and batch.
     """
+    state = line.state
     waiting, finished = 0, 0
     while waiting + finished < wanted:
-        considered = schedule[done + waiting + finished] if strategy == GUMBEL else 0
-        node = walk(tree, root_state, root_history, state, history, batch, waiting, strategy, selection, noise,
-                    considered, policy)
+        node = select_line(tree, root, line, batch, waiting, plan, done + waiting + finished)
         if batch.leaf[waiting] == -1:
             if state.info[PASSES] >= 2:
-                finish_node(tree, node, state, komi, batch)
+                finish_node(tree, node, state, plan.komi, batch)
             else:
-                expand(tree, node, state, history, batch.line_past, batch, waiting, komi, selection)
-                wait_for_value(tree, batch, waiting, 1)
+                expand(tree, node, line, batch.line_past, batch, waiting, plan)
+                add_virtual_loss(tree, batch, waiting, 1)
                 waiting += 1
                 continue
         elif tree.node_kind[node] == PENDING:
@@ -229,20 +217,20 @@ def set_evaluation(tree, batch, index, answer, policy_index, temperature):
 
 
 @kernel
-def absorb(tree, batch, waiting, answer, policy_index, temperature):
+def back_up_batch(tree, batch, waiting, answer, policy_index, temperature):
     """Take the network's answer for the first `waiting` entries of the batch. Modifies tree."""
     for index in range(waiting):
         set_evaluation(tree, batch, index, answer, policy_index, temperature)
-        wait_for_value(tree, batch, index, -1)
+        add_virtual_loss(tree, batch, index, -1)
         node = batch.leaf[index]
         back_up(tree, batch, index, float(tree.node_value[node]), float(tree.node_lead[node]))
 
 
 @kernel
-def start_tree(tree, state, history, batch, komi, selection):
-    """Make `state` the root of the empty tree, to be evaluated as entry 0 of the batch. Modifies tree and batch."""
+def start_tree(tree, position, batch, plan):
+    """Make `position` the root of the empty tree, to be evaluated as entry 0 of the batch. Modifies tree and batch."""
     tree.counters[:] = 0
     batch.length[0] = 0
-    expand(tree, add_node(tree), state, history, batch.root_past, batch, 0, komi, selection)
+    expand(tree, add_node(tree), position, batch.root_past, batch, 0, plan)
 
 

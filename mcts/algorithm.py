@@ -1,0 +1,37 @@
+"""Where the searches (mcts/searches.py) differ inside the tree: how they select, and what they play in the end."""
+
+from common.kernel import kernel
+from mcts.constant import NOT_EXPANDED, PUCT
+from mcts.gumbel import max_visits
+from mcts.puct import select_by_puct
+from mcts.sequential_halving import select_at_root, select_in_tree
+from mcts.tree_arrays import ROOT, bring_forward
+
+
+@kernel
+def select_edge(tree, node, batch, plan, visit):
+    """Return the edge to follow from an expanded node in visit number `visit` of a search.
+
+    Modifies the order of the node's untried edges and work space of the batch.
+    """
+    if plan.algorithm == PUCT:
+        edge = select_by_puct(tree, node, plan.selection)
+        if tree.edge_child[edge] == NOT_EXPANDED:
+            tree.node_front[node] += 1
+            bring_forward(tree, node)
+        return edge
+    if node == ROOT:
+        return select_at_root(tree, plan.noise, plan.schedule[visit], plan.selection)
+    return select_in_tree(tree, node, plan.selection, batch.policy)
+
+
+@kernel
+def choose_edge(tree, plan):
+    """Return the root edge to play after a search: the most visited one, and for GUMBEL the best of those."""
+    most = max_visits(tree, ROOT)
+    if plan.algorithm == PUCT:
+        first = tree.node_edge[ROOT]
+        while tree.edge_visits[first] < most:
+            first += 1
+        return first
+    return select_at_root(tree, plan.noise, most, plan.selection)

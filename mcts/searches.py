@@ -1,0 +1,41 @@
+"""The searches that there are: the one table that options, engine, self-play and the tree look into.
+
+A further search is an entry here, a branch in `select_edge` (mcts/algorithm.py), where it chooses its way down the
+tree, and one in MCTSTree.run, which drives it.
+"""
+
+from dataclasses import dataclass
+
+from mcts.constant import GUMBEL, PUCT
+from mcts.params import NETWORK_ALONE, Selection
+
+
+@dataclass(frozen=True)
+class SearchKind:
+    """One way to search.
+
+    Attributes:
+        algorithm: its number for the kernels.
+        selection, policy_temperature: the numbers that a player takes unless it is told others.
+        plans_visits: whether it must know its visits beforehand, also on a clock.
+        keeps_tree: whether it goes on from the last tree, so that thinking on the opponent's time helps.
+        draws_noise: whether it searches the same position in many ways, as self-play needs it.
+    """
+
+    algorithm: int
+    selection: Selection
+    policy_temperature: float
+    plans_visits: bool
+    keeps_tree: bool
+    draws_noise: bool
+
+
+SEARCHES = {
+    # 16 playouts from each new position and a policy flattened by 2 were chosen by measuring (doc/search.md).
+    "puct": SearchKind(PUCT, Selection(playouts=16), policy_temperature=2.0,
+                       plans_visits=False, keeps_tree=True, draws_noise=False),
+    "gumbel": SearchKind(GUMBEL, NETWORK_ALONE, policy_temperature=1.0,
+                         plans_visits=True, keeps_tree=False, draws_noise=True),
+}
+DEFAULT_SEARCH, SELF_PLAY_SEARCH = "puct", "gumbel"
+SELF_PLAY_SEARCHES = tuple(name for name, kind in SEARCHES.items() if kind.draws_noise)
