@@ -38,7 +38,7 @@ def new_area_work(board_size: int) -> AreaWork:
 
 
 @kernel
-def keep_neighbors(state, pos, color, area, number, first):
+def keep_neighbors(state: State, pos: int, color: int, area: AreaWork, number: int, first: int) -> None:
     """Strike from the region's vital strings those without a stone beside the empty point `pos`.
 
     With `first`, list the strings beside it instead. Modifies area.vital and vitals.
@@ -63,7 +63,7 @@ def keep_neighbors(state, pos, color, area, number, first):
 
 
 @kernel
-def flood_region(state, start, color, area, number):
+def flood_region(state: State, start: int, color: int, area: AreaWork, number: int) -> None:
     """Collect the region without stones of `color` around the empty point `start`. Modifies area."""
     stones, width = state.stones, state.info[WIDTH]
     region, queue = area.region, area.queue
@@ -95,7 +95,7 @@ def flood_region(state, start, color, area, number):
 
 
 @kernel
-def find_regions(state, color, area):
+def find_regions(state: State, color: int, area: AreaWork) -> None:
     """Number the regions without stones of `color`, none where there is no such stone. Modifies area."""
     size, width = state.info[SIZE], state.info[WIDTH]
     any_stone = False
@@ -115,7 +115,7 @@ def find_regions(state, color, area):
 
 
 @kernel
-def give_up_string(state, string_id, area):
+def give_up_string(state: State, string_id: int, area: AreaWork) -> None:
     """Mark a string as not pass-alive, and the regions beside it as not enclosed. Modifies area."""
     width = state.info[WIDTH]
     area.alive[string_id] = False
@@ -133,7 +133,7 @@ def give_up_string(state, string_id, area):
 
 
 @kernel
-def find_alive(state, color, area):
+def find_alive(state: State, color: int, area: AreaWork) -> None:
     """Find the pass-alive strings of `color` and the regions that they alone enclose. Modifies area."""
     find_regions(state, color, area)
     changed = True
@@ -146,13 +146,13 @@ def find_alive(state, color, area):
 
 
 @kernel
-def is_safe_region(area, number):
+def is_safe_region(area: AreaWork, number: int) -> bool:
     """Return whether an enclosed region is its owner's for good: the opponent cannot live inside."""
     return area.enclosed[number] and (area.empty[number] or area.narrow[number])
 
 
 @kernel
-def find_owners(state, area, owner):
+def find_owners(state: State, area: AreaWork, owner: np.ndarray) -> None:
     """Give every point to the color it belongs to if both pass from now on, dead stones in safe regions taken off.
 
     That is: pass-alive strings with their safe regions, all other stones, and empty regions that one color alone

@@ -48,7 +48,7 @@ def new_ladder_work(board_size: int) -> LadderWork:
 
 
 @kernel
-def count_empty_neighbors(state, pos):
+def count_empty_neighbors(state: State, pos: int) -> int:
     """Return how many points beside `pos` are empty."""
     width, count = state.info[WIDTH], 0
     for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
@@ -58,7 +58,7 @@ def count_empty_neighbors(state, pos):
 
 
 @kernel
-def is_ko_mouth(state, pos, color):
+def is_ko_mouth(state: State, pos: int, color: int) -> bool:
     """Return whether `color` takes a single stone with a stone on `pos` and has no friend and no room beside it."""
     width, strings, size = state.info[WIDTH], 0, 0
     for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
@@ -75,7 +75,7 @@ def is_ko_mouth(state, pos, color):
 
 
 @kernel
-def gains_by_connecting(state, pos, color):
+def gains_by_connecting(state: State, pos: int, color: int) -> bool:
     """Return whether `color`'s strings beside `pos`, joined by a stone there, have more than two liberties."""
     width, first, second = state.info[WIDTH], PASS, PASS
     for side in (pos - width, pos - 1, pos + 1, pos + width):
@@ -96,7 +96,7 @@ def gains_by_connecting(state, pos, color):
 
 
 @kernel
-def list_captures(state, string_id, out):
+def list_captures(state: State, string_id: int, out: np.ndarray) -> int:
     """Write to `out` the moves that take an opponent's string beside this one, and return how many. Modifies out."""
     width, opponent, count = state.info[WIDTH], 3 - state.stones[string_id], 0
     stone = string_id
@@ -116,7 +116,7 @@ def list_captures(state, string_id, out):
 
 
 @kernel
-def list_escapes(state, string_id, out):
+def list_escapes(state: State, string_id: int, out: np.ndarray) -> int:
     """Write the owner's moves to `out`; return how many, or ESCAPED. Modifies out."""
     if state.liberties[string_id] > 1 or state.info[KO_POS] != 0:
         return ESCAPED
@@ -125,7 +125,7 @@ def list_escapes(state, string_id, out):
 
 
 @kernel
-def list_ataris(state, string_id, out):
+def list_ataris(state: State, string_id: int, out: np.ndarray) -> int:
     """Write the attacker's moves to `out`, the better first; return how many, or ESCAPED or CAUGHT. Modifies out."""
     if state.liberties[string_id] != 2:
         return ESCAPED if state.liberties[string_id] > 2 else CAUGHT
@@ -153,7 +153,7 @@ def list_ataris(state, string_id, out):
 
 
 @kernel
-def next_legal_move(state, color, depth, work):
+def next_legal_move(state: State, color: int, depth: int, work: LadderWork) -> int:
     """Return the next move to try at `depth`, PASS if there is none. Modifies work.tried."""
     while work.tried[depth] < work.choices[depth]:
         move = work.moves[depth, work.tried[depth]]
@@ -164,7 +164,7 @@ def next_legal_move(state, color, depth, work):
 
 
 @kernel
-def keep_position(work, depth, entering):
+def keep_position(work: LadderWork, depth: int, entering: bool) -> None:
     """Save the position when it is entered, and restore it before its next move. Modifies work.saved or work.state."""
     saved, buffer = work.saved[depth], work.state.buffer
     if entering:
@@ -176,7 +176,7 @@ def keep_position(work, depth, entering):
 
 
 @kernel
-def read_ladder(target, work):
+def read_ladder(target: int, work: LadderWork) -> bool:
     """Return whether the string at `target`, its owner to move, is caught in the position work.state. Modifies work."""
     state, longest = work.state, len(work.choices) - 1
     color = state.stones[target]
@@ -214,7 +214,7 @@ def read_ladder(target, work):
 
 
 @kernel
-def read_string(state, string_id, work):
+def read_string(state: State, string_id: int, work: LadderWork) -> bool:
     """Return whether a string of one or two liberties is caught. Modifies work, in work.catching the moves."""
     color = state.stones[string_id]
     liberties, move, caught = state.liberties[string_id], PASS, False
@@ -234,7 +234,7 @@ def read_string(state, string_id, work):
 
 
 @kernel
-def find_ladders(state, work):
+def find_ladders(state: State, work: LadderWork) -> None:
     """Find the caught strings of both colors and the moves that catch one. Modifies work, see there what it finds."""
     ids, size, width = state.string_id, state.info[SIZE], state.info[WIDTH]
     for pos in range(len(ids)):

@@ -12,7 +12,7 @@ from common.kernel import kernel
 
 
 @kernel
-def pattern_code(state, pos):
+def pattern_code(state: State, pos: int) -> int:
     """Return the 16-bit code of the eight cells around a point."""
     width = state.info[WIDTH]
     code = 0

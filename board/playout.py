@@ -42,7 +42,7 @@ DEAD_STONE_SHARE = 0.5
 
 
 @kernel
-def random_move(state, color, self_atari_limit, random_state):
+def random_move(state: State, color: int, self_atari_limit: int, random_state: np.ndarray) -> int:
     """Return a random legal move that fills no own complete eye, PASS if there is none.
 
     Moves that put `self_atari_limit` own stones or more into atari are left out, unless the limit is NO_LIMIT.
@@ -65,7 +65,7 @@ def random_move(state, color, self_atari_limit, random_state):
 
 
 @kernel
-def find_rescue(state, string_id, color):
+def find_rescue(state: State, string_id: int, color: int) -> int:
     """Return a legal move that saves a string in atari, by capturing beside it or by gaining liberties, or PASS."""
     width = state.info[WIDTH]
     stone = string_id
@@ -83,7 +83,7 @@ def find_rescue(state, string_id, color):
 
 
 @kernel
-def find_answer(state, color):
+def find_answer(state: State, color: int) -> int:
     """Return the answer to an atari: save the largest string that the last move put into atari, or capture its stone.
 
     PASS when there is nothing to answer.
@@ -106,7 +106,7 @@ def find_answer(state, color):
 
 
 @kernel
-def playout(state, self_atari_limit, answer_chance, random_state):
+def playout(state: State, self_atari_limit: int, answer_chance: float, random_state: np.ndarray) -> int:
     """Play to the end of the game and return the number of moves. Modifies state."""
     info = state.info
     limit = PLAYOUT_MOVES_PER_POINT * info[SIZE] * info[SIZE]
@@ -125,8 +125,10 @@ def playout(state, self_atari_limit, answer_chance, random_state):
 
 
 @kernel
-def run_playouts(start, count, self_atari_limit, answer_chance, random_state, state, owner, queue, black_count,
-                 white_count):
+def run_playouts(
+    start: State, count: int, self_atari_limit: int, answer_chance: float, random_state: np.ndarray, state: State,
+    owner: np.ndarray, queue: np.ndarray, black_count: np.ndarray, white_count: np.ndarray,
+) -> int:
     """Play `count` games from `start`, both colors moving first in turn; return the moves played.
 
     Adds to black_count and white_count [C] how often each point ended as theirs. Modifies the work space state,

@@ -15,7 +15,7 @@ def new_random_state(rng: np.random.Generator) -> np.ndarray:
 
 
 @kernel
-def next_random(random_state):
+def next_random(random_state: np.ndarray) -> float:
     """Return a random float in [0, 1). Modifies random_state.
 
     Xorshift with the shifts 13, 7, 17 (G. Marsaglia, Journal of Statistical Software 8(14), 2003).

@@ -4,6 +4,8 @@ Suicide is illegal, the simple ko is part of every position, positional superko 
 for with the history. Colors are BLACK and WHITE of board.state; `pos` is a point or PASS.
 """
 
+import numpy as np
+
 from board.constant import PASS
 from board.state import (
     BLACK,
@@ -20,6 +22,8 @@ from board.state import (
     SIZE,
     TO_MOVE,
     WIDTH,
+    History,
+    State,
     append_history,
 )
 from board.string import connect_string, make_string, remove_string
@@ -28,7 +32,7 @@ from common.kernel import kernel
 
 
 @kernel
-def place_stone(state, pos, color):
+def place_stone(state: State, pos: int, color: int) -> int:
     """Put a stone on an empty point, capture and connect; return the number of captured stones.
 
     Modifies all fields of state but the turn, the last move and the counters of moves and passes.
@@ -53,7 +57,7 @@ def place_stone(state, pos, color):
 
 
 @kernel
-def play(state, pos, color):
+def play(state: State, pos: int, color: int) -> int:
     """Play a legal move or PASS and return the number of captured stones. Modifies state."""
     info = state.info
     captured = 0
@@ -72,7 +76,7 @@ def play(state, pos, color):
 
 
 @kernel
-def play_recorded(state, history, pos, color):
+def play_recorded(state: State, history: History, pos: int, color: int) -> int:
     """Play a legal move or PASS and append it to the history, which has room. Modifies both."""
     captured = play(state, pos, color)
     append_history(history, state, pos, color)
@@ -80,14 +84,14 @@ def play_recorded(state, history, pos, color):
 
 
 @kernel
-def replay(state, target_history, history, moves):
+def replay(state: State, target_history: History, history: History, moves: int) -> None:
     """Play the first `moves` moves of `history` on a start position. Modifies state and target_history."""
     for n in range(1, moves + 1):
         play_recorded(state, target_history, history.pos[n], history.color[n])
 
 
 @kernel
-def is_suicide(state, pos, color):
+def is_suicide(state: State, pos: int, color: int) -> bool:
     """Return whether a stone on the empty point `pos` would be without a liberty."""
     width = state.info[WIDTH]
     for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
@@ -100,7 +104,7 @@ def is_suicide(state, pos, color):
 
 
 @kernel
-def is_legal(state, pos, color):
+def is_legal(state: State, pos: int, color: int) -> bool:
     """Return whether the rules without superko allow the move."""
     if pos == PASS:
         return True
@@ -112,7 +116,7 @@ def is_legal(state, pos, color):
 
 
 @kernel
-def captures(state, pos, color):
+def captures(state: State, pos: int, color: int) -> bool:
     """Return whether a stone on the empty point `pos` captures something."""
     width = state.info[WIDTH]
     for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
@@ -122,7 +126,7 @@ def captures(state, pos, color):
 
 
 @kernel
-def hash_after(state, pos, color):
+def hash_after(state: State, pos: int, color: int) -> np.uint64:
     """Return the hash of the position after a legal stone on `pos`."""
     ids, width = state.string_id, state.info[WIDTH]
     result = state.hash[0] ^ HASH_TABLE[color, pos]
@@ -140,7 +144,7 @@ def hash_after(state, pos, color):
 
 
 @kernel
-def is_superko(state, history, pos, color):
+def is_superko(state: State, history: History, pos: int, color: int) -> bool:
     """Return whether a legal stone on `pos` would repeat a position of the history (positional superko).
 
     Stones only disappear by captures: a move that captures nothing can repeat only what stood on the board
@@ -158,7 +162,7 @@ def is_superko(state, history, pos, color):
 
 
 @kernel
-def is_eye_space(state, pos, color):
+def is_eye_space(state: State, pos: int, color: int) -> bool:
     """Return whether `pos` is empty and has only stones of `color` and the edge beside it."""
     width = state.info[WIDTH]
     if state.stones[pos] != EMPTY:
@@ -170,7 +174,7 @@ def is_eye_space(state, pos, color):
 
 
 @kernel
-def is_complete_eye(state, pos, color):
+def is_complete_eye(state: State, pos: int, color: int) -> bool:
     """Return whether `pos` is a one-point eye that cannot be made false.
 
     Of the four diagonal cells at least three in the center, and all of them at the edge, hold a stone of
@@ -191,7 +195,7 @@ def is_complete_eye(state, pos, color):
 
 
 @kernel
-def self_atari_size(state, pos, color):
+def self_atari_size(state: State, pos: int, color: int) -> int:
     """Return the size of the string that a stone on the legal point `pos` would leave in atari.
 
     0 when the move captures something or leaves two liberties or more.
@@ -227,7 +231,9 @@ def self_atari_size(state, pos, color):
 
 
 @kernel
-def list_legal_moves(state, history, color, check_superko, fill_eyes, out):
+def list_legal_moves(
+    state: State, history: History, color: int, check_superko: bool, fill_eyes: bool, out: np.ndarray,
+) -> int:
     """Write the legal points in board order to `out` and return how many there are.
 
     `fill_eyes` False leaves out the player's own complete eyes. Modifies out (int32, room for S*S).

@@ -11,7 +11,7 @@ from common.kernel import kernel
 
 
 @kernel
-def fill_region(state, start, owner, queue):
+def fill_region(state: State, start: int, owner: np.ndarray, queue: np.ndarray) -> int:
     """Give the empty region around `start` to the only color that touches it; return its size, negative for White.
 
     Modifies owner (0 for a region that both or nobody touch) and queue. Points of the region must be marked
@@ -43,7 +43,7 @@ def fill_region(state, start, owner, queue):
 
 
 @kernel
-def area_score(state, owner, queue):
+def area_score(state: State, owner: np.ndarray, queue: np.ndarray) -> int:
     """Return Black's minus White's area, all stones alive, without komi. Modifies owner and queue."""
     size, width = state.info[SIZE], state.info[WIDTH]
     score = 0

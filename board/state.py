@@ -98,7 +98,7 @@ def new_history(capacity: int) -> History:
 
 
 @kernel
-def clear_state(state, board_size):
+def clear_state(state: State, board_size: int) -> None:
     """Make `state` the empty board, Black to move."""
     state.buffer[:] = 0
     info = state.info
@@ -120,20 +120,20 @@ def clear_state(state, board_size):
 
 
 @kernel
-def copy_words(target, source):
+def copy_words(target: np.ndarray, source: np.ndarray) -> None:
     """Make a position's buffer equal to another's. Modifies target."""
     for i in range(len(source)):
         target[i] = source[i]
 
 
 @kernel
-def copy_state(target, source):
+def copy_state(target: State, source: State) -> None:
     """Make `target` equal to `source`; both have the same board size."""
     copy_words(target.buffer, source.buffer)
 
 
 @kernel
-def start_history(history, state):
+def start_history(history: History, state: State) -> None:
     """Make `state` the start position of `history`."""
     history.pos[0] = PASS
     history.color[0] = EMPTY
@@ -142,7 +142,7 @@ def start_history(history, state):
 
 
 @kernel
-def append_history(history, state, pos, color):
+def append_history(history: History, state: State, pos: int, color: int) -> None:
     """Append the move that led to `state`; the caller has made sure of the room."""
     n = history.length[0]
     history.pos[n] = pos
@@ -152,7 +152,7 @@ def append_history(history, state, pos, color):
 
 
 @kernel
-def copy_history(target, source):
+def copy_history(target: History, source: History) -> None:
     """Make `target` equal to `source`; the caller has made sure of the room."""
     n = source.length[0]
     for i in range(n):

@@ -4,6 +4,8 @@ A string is named by the pos of one of its stones, its id. `liberties[id]` and `
 `string_next` links the stones of a string into a ring.
 """
 
+import numpy as np
+
 from board.state import BLACK, EMPTIES, EMPTY, WIDTH, State
 from board.stone import Stone
 from board.zobrist_hash import HASH_TABLE
@@ -11,7 +13,7 @@ from common.kernel import kernel
 
 
 @kernel
-def change_neighbor_liberties(state, pos, change):
+def change_neighbor_liberties(state: State, pos: int, change: int) -> None:
     """Add `change` to the liberties of each string beside `pos`, once per string. Modifies state.liberties."""
     ids, width = state.string_id, state.info[WIDTH]
     a, b, c, d = ids[pos - width], ids[pos - 1], ids[pos + 1], ids[pos + width]
@@ -26,7 +28,7 @@ def change_neighbor_liberties(state, pos, change):
 
 
 @kernel
-def make_string(state, pos, color):
+def make_string(state: State, pos: int, color: int) -> None:
     """Put a stone on the empty point `pos` as a string of its own, without captures or connections.
 
     Modifies all fields of state but the scalars other than EMPTIES.
@@ -51,7 +53,7 @@ def make_string(state, pos, color):
 
 
 @kernel
-def remove_string(state, string_id):
+def remove_string(state: State, string_id: int) -> int:
     """Take the string off the board and return the number of its stones. Modifies all fields of state."""
     info, color = state.info, state.stones[string_id]
     pos, count = string_id, 0
@@ -73,7 +75,7 @@ def remove_string(state, string_id):
 
 
 @kernel
-def touches_string(state, pos, string_id):
+def touches_string(state: State, pos: int, string_id: int) -> bool:
     """Return whether a stone of the string stands beside `pos`."""
     ids, width = state.string_id, state.info[WIDTH]
     return (ids[pos - width] == string_id or ids[pos - 1] == string_id
@@ -81,7 +83,7 @@ def touches_string(state, pos, string_id):
 
 
 @kernel
-def stones_in_atari(state, pos):
+def stones_in_atari(state: State, pos: int) -> int:
     """Return the stones of the largest string, of either color, that has its last liberty at `pos`; 0 if none has."""
     width, most = state.info[WIDTH], 0
     for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
@@ -92,7 +94,7 @@ def stones_in_atari(state, pos):
 
 
 @kernel
-def find_liberty(state, string_id, other=0):
+def find_liberty(state: State, string_id: int, other: int = 0) -> int:
     """Return the first liberty of a string that is not `other`, walking along its stones; 0 if it has none."""
     width = state.info[WIDTH]
     stone = string_id
@@ -106,7 +108,7 @@ def find_liberty(state, string_id, other=0):
 
 
 @kernel
-def connect_string(state, first, second):
+def connect_string(state: State, first: int, second: int) -> int:
     """Join two strings and return the id of the union, which is that of the larger one.
 
     A liberty of the smaller string is new when no stone that already belongs to the union stands beside it.
@@ -132,7 +134,7 @@ def connect_string(state, first, second):
 
 
 @kernel
-def set_up_stones(state, positions, colors):
+def set_up_stones(state: State, positions: np.ndarray, colors: np.ndarray) -> int:
     """Put stones on the empty board as they stand, without captures; return the first pos that cannot be, or 0.
 
     A point that holds a stone already, and a string without a liberty, cannot be. Modifies state.

@@ -3,13 +3,14 @@
 from common.kernel import kernel
 from mcts.constant import NOT_EXPANDED, PUCT
 from mcts.gumbel import max_visits
+from mcts.params import Plan
 from mcts.puct import select_by_puct
 from mcts.sequential_halving import select_at_root, select_in_tree
-from mcts.tree_arrays import ROOT, bring_forward
+from mcts.tree_arrays import ROOT, Batch, Tree, bring_forward
 
 
 @kernel
-def select_edge(tree, node, batch, plan, visit):
+def select_edge(tree: Tree, node: int, batch: Batch, plan: Plan, visit: int) -> int:
     """Return the edge to follow from an expanded node in visit number `visit` of a search.
 
     Modifies the order of the node's untried edges and work space of the batch.
@@ -26,7 +27,7 @@ def select_edge(tree, node, batch, plan, visit):
 
 
 @kernel
-def choose_edge(tree, plan):
+def choose_edge(tree: Tree, plan: Plan) -> int:
     """Return the root edge to play after a search: the most visited one, and for GUMBEL the best of those."""
     most = max_visits(tree, ROOT)
     if plan.algorithm == PUCT:

@@ -6,12 +6,13 @@ policy, and no search of a few hundred visits looks there. The rules know better
 a least prior.
 """
 
+from board.state import State
 from board.string import stones_in_atari
 from common.kernel import kernel
 
 
 @kernel
-def least_prior(state, pos, atari_prior):
+def least_prior(state: State, pos: int, atari_prior: float) -> float:
     """Return the prior below which the network's is raised: atari_prior * (1 - 1 / n) for n stones in atari, else 0.
 
     Nothing is added for a single stone: those ataris are common, and a network knows them well.

@@ -5,11 +5,14 @@ Q and values are win rates of the side to move in [0, 1]; sums run over the edge
 
 import math
 
+import numpy as np
+
 from common.kernel import kernel
+from mcts.tree_arrays import Tree
 
 
 @kernel
-def mixed_value(tree, node):
+def mixed_value(tree: Tree, node: int) -> float:
     """Return v_mix, the value given to unvisited moves (appendix D, equation 33).
 
     (v + sum of N * weighted Q) / (1 + sum of N), where v is the network's value and the weighted Q is the mean over
@@ -31,14 +34,14 @@ def mixed_value(tree, node):
 
 
 @kernel
-def completed_value(tree, edge, value_of_unvisited):
+def completed_value(tree: Tree, edge: int, value_of_unvisited: float) -> float:
     """Return Q of a visited edge, and v_mix for the others."""
     count = tree.edge_visits[edge]
     return tree.edge_value_sum[edge] / count if count > 0 else value_of_unvisited
 
 
 @kernel
-def max_visits(tree, node):
+def max_visits(tree: Tree, node: int) -> int:
     """Return the visits of the most visited edge."""
     first = tree.node_edge[node]
     most = 0
@@ -48,7 +51,7 @@ def max_visits(tree, node):
 
 
 @kernel
-def improved_policy(tree, node, c_visit, c_scale, out):
+def improved_policy(tree: Tree, node: int, c_visit: float, c_scale: float, out: np.ndarray) -> None:
     """Write softmax(logits + sigma(completed Q)) over the edges of a node to `out` (section 4, equation 11).
 
     sigma(q) = (c_visit + max N) * c_scale * q. Modifies out.
@@ -69,7 +72,7 @@ def improved_policy(tree, node, c_visit, c_scale, out):
 
 
 @kernel
-def policy_value(tree, node, policy):
+def policy_value(tree: Tree, node: int, policy: np.ndarray) -> float:
     """Return the win rate of playing by `policy`, one value per edge of a node: its mean of completed Q.
 
     The mean over all visits would be too low: sequential halving visits bad moves as well to compare them.

@@ -11,21 +11,23 @@ import numpy as np
 
 from board.playout import ANSWER_CHANCE, SELF_ATARI_LIMIT, playout
 from board.score import area_score
-from board.state import BLACK, EMPTIES, SIZE, TO_MOVE, copy_state
+from board.state import BLACK, EMPTIES, SIZE, TO_MOVE, State, copy_state
 from common.kernel import kernel
+from mcts.params import Selection
+from mcts.tree_arrays import Batch
 
 DRAW = 0.5
 
 
 @kernel
-def final_lead(state, color, komi, batch):
+def final_lead(state: State, color: int, komi: float, batch: Batch) -> float:
     """Return by how many points `color` wins by area. Modifies the work space of batch."""
     score = area_score(state, batch.owner, batch.queue) - komi
     return score if color == BLACK else -score
 
 
 @kernel
-def value_of_lead(lead):
+def value_of_lead(lead: float) -> float:
     """Return 1, 0.5 or 0: win, draw or loss by a final lead."""
     if lead == 0.0:
         return DRAW
@@ -33,7 +35,7 @@ def value_of_lead(lead):
 
 
 @kernel
-def playout_share(state, selection):
+def playout_share(state: State, selection: Selection) -> float:
     """Return the share of the playouts in the value of a position, from 0 to selection.playout_share.
 
     It begins when selection.playout_begin of the points are filled and is whole at selection.playout_full.
@@ -46,7 +48,7 @@ def playout_share(state, selection):
 
 
 @kernel
-def playout_value(state, komi, count, batch):
+def playout_value(state: State, komi: float, count: int, batch: Batch) -> float:
     """Return the mean final value of `count` playouts for the side to move. Modifies the work space of batch.
 
     The random numbers follow from the position, so that the same game always gives the same value.

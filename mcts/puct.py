@@ -3,11 +3,12 @@
 import math
 
 from common.kernel import kernel
-from mcts.tree_arrays import ROOT
+from mcts.params import Selection
+from mcts.tree_arrays import ROOT, Tree
 
 
 @kernel
-def select_by_puct(tree, node, selection):
+def select_by_puct(tree: Tree, node: int, selection: Selection) -> int:
     """Return the edge of an expanded node with the greatest Q + c * P * sqrt(N) / (1 + n); the first one on ties.
 
     Only the edges chosen before and the unvisited one with the greatest prior are compared (bring_forward).

@@ -7,14 +7,17 @@ without the network.
 
 import math
 
+import numpy as np
+
 from board.constant import PASS
 from board.rules import is_superko, list_legal_moves, play_recorded
-from board.state import EMPTY, PASSES, SIZE, TO_MOVE, WIDTH, copy_state, copy_words
+from board.state import EMPTY, PASSES, SIZE, TO_MOVE, WIDTH, State, copy_state, copy_words
 from common.kernel import kernel
 from mcts.algorithm import select_edge
 from mcts.atari import least_prior
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.outcome import DRAW, final_lead, playout_share, playout_value, value_of_lead
+from mcts.params import Plan
 from mcts.tree_arrays import (
     EXPANDED,
     OWNED,
@@ -22,6 +25,10 @@ from mcts.tree_arrays import (
     REPETITIONS,
     ROOT,
     TERMINAL,
+    Answer,
+    Batch,
+    Position,
+    Tree,
     add_edge,
     add_node,
     bring_forward,
@@ -30,7 +37,7 @@ from nn.feature import take_position
 
 
 @kernel
-def expand(tree, node, position, past, batch, index, plan):
+def expand(tree: Tree, node: int, position: Position, past: np.ndarray, batch: Batch, index: int, plan: Plan) -> None:
     """Give the newest node, of `position`, its candidates; keep position and playouts as entry `index` of the batch.
 
     Candidates are the legal moves that fill no own complete eye, and PASS, last. Moves that batch.banned forbids at
@@ -56,7 +63,7 @@ def expand(tree, node, position, past, batch, index, plan):
 
 
 @kernel
-def add_virtual_loss(tree, batch, index, change):
+def add_virtual_loss(tree: Tree, batch: Batch, index: int, change: int) -> None:
     """Add `change` to the waiting visits of every edge and node on a path. Modifies tree."""
     node = ROOT
     for depth in range(batch.length[index]):
@@ -67,7 +74,7 @@ def add_virtual_loss(tree, batch, index, change):
 
 
 @kernel
-def back_up(tree, batch, index, value, lead):
+def back_up(tree: Tree, batch: Batch, index: int, value: float, lead: float) -> None:
     """Add a finished visit to every edge on a path; value and lead are those of the side to move at its end.
 
     Modifies tree.
@@ -87,7 +94,7 @@ def back_up(tree, batch, index, value, lead):
 
 
 @kernel
-def remember(past, state):
+def remember(past: np.ndarray, state: State) -> None:
     """Push a position that a move is about to change into past [2 or 0, W]. Modifies past."""
     if len(past) > 0:
         copy_words(past[1], past[0])
@@ -95,7 +102,7 @@ def remember(past, state):
 
 
 @kernel
-def select_line(tree, root, line, batch, index, plan, visit):
+def select_line(tree: Tree, root: Position, line: Position, batch: Batch, index: int, plan: Plan, visit: int) -> int:
     """Play one line from the root to a new, a waiting or a final position and return its node.
 
     Modifies tree (a new node), line (which becomes the position) and entry `index` of the batch.
@@ -124,7 +131,9 @@ def select_line(tree, root, line, batch, index, plan, visit):
 
 
 @kernel
-def select_batch(tree, root, line, batch, wanted, plan, done):
+def select_batch(
+    tree: Tree, root: Position, line: Position, batch: Batch, wanted: int, plan: Plan, done: int,
+) -> tuple[int, int]:
     """Start up to `wanted` visits; return how many positions wait in the batch and how many visits are finished.
 
     Visits that meet the end of the game are finished at once. A line that meets a position that already waits
@@ -151,7 +160,7 @@ def select_batch(tree, root, line, batch, wanted, plan, done):
 
 
 @kernel
-def finish_node(tree, node, state, komi, batch):
+def finish_node(tree: Tree, node: int, state: State, komi: float, batch: Batch) -> None:
     """Count the game that ends in a node: it is TERMINAL. Modifies tree and the work space of batch."""
     tree.node_kind[node] = TERMINAL
     tree.node_lead[node] = final_lead(state, state.info[TO_MOVE], komi, batch)
@@ -165,7 +174,7 @@ def finish_node(tree, node, state, komi, batch):
 
 
 @kernel
-def divide_priors(tree, node, total):
+def divide_priors(tree: Tree, node: int, total: float) -> None:
     """Divide the priors of a node by their sum. Modifies tree."""
     first, log_total = tree.node_edge[node], math.log(total)
     for edge in range(first, first + tree.node_edges[node]):
@@ -174,7 +183,7 @@ def divide_priors(tree, node, total):
 
 
 @kernel
-def set_priors(tree, node, logits, policy_index, temperature):
+def set_priors(tree: Tree, node: int, logits: np.ndarray, policy_index: np.ndarray, temperature: float) -> None:
     """Give a node the policy softmax(logits / temperature) over its candidates, raised where `expand` asks for it.
 
     Modifies tree. `logits` [A] are the network's.
@@ -201,7 +210,9 @@ def set_priors(tree, node, logits, policy_index, temperature):
 
 
 @kernel
-def set_evaluation(tree, batch, index, answer, policy_index, temperature):
+def set_evaluation(
+    tree: Tree, batch: Batch, index: int, answer: Answer, policy_index: np.ndarray, temperature: float,
+) -> None:
     """Give the node that waits in entry `index` of the batch what the network says: it is EXPANDED. Modifies tree."""
     node, value = batch.leaf[index], answer.values[index]
     set_priors(tree, node, answer.logits[index], policy_index, temperature)
@@ -217,7 +228,9 @@ def set_evaluation(tree, batch, index, answer, policy_index, temperature):
 
 
 @kernel
-def back_up_batch(tree, batch, waiting, answer, policy_index, temperature):
+def back_up_batch(
+    tree: Tree, batch: Batch, waiting: int, answer: Answer, policy_index: np.ndarray, temperature: float,
+) -> None:
     """Take the network's answer for the first `waiting` entries of the batch. Modifies tree."""
     for index in range(waiting):
         set_evaluation(tree, batch, index, answer, policy_index, temperature)
@@ -227,7 +240,7 @@ def back_up_batch(tree, batch, waiting, answer, policy_index, temperature):
 
 
 @kernel
-def start_tree(tree, position, batch, plan):
+def start_tree(tree: Tree, position: Position, batch: Batch, plan: Plan) -> None:
     """Make `position` the root of the empty tree, to be evaluated as entry 0 of the batch. Modifies tree and batch."""
     tree.counters[:] = 0
     batch.length[0] = 0

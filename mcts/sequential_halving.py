@@ -5,13 +5,16 @@ The formulas are those of Gumbel AlphaZero (ICLR 2022): section 3.3 for the root
 
 import math
 
+import numpy as np
+
 from common.kernel import kernel
 from mcts.gumbel import completed_value, improved_policy, max_visits, mixed_value
-from mcts.tree_arrays import ROOT
+from mcts.params import Selection
+from mcts.tree_arrays import ROOT, Tree
 
 
 @kernel
-def select_at_root(tree, noise, considered, selection):
+def select_at_root(tree: Tree, noise: np.ndarray, considered: int, selection: Selection) -> int:
     """Return the root edge with the greatest noise + logit + sigma(completed Q) among those visited `considered` times.
 
     Visits that wait for the network count. Falls back to the least visited edge when none fits.
@@ -32,7 +35,7 @@ def select_at_root(tree, noise, considered, selection):
 
 
 @kernel
-def select_in_tree(tree, node, selection, policy):
+def select_in_tree(tree: Tree, node: int, selection: Selection, policy: np.ndarray) -> int:
     """Return the edge whose visits lag most behind the improved policy: argmax of pi'(a) - N(a) / (1 + sum N).
 
     Modifies policy, work space for one value per edge.

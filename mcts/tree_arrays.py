@@ -155,7 +155,7 @@ def new_line(board_size: int, moves: int) -> Position:
 
 
 @kernel
-def add_node(tree):
+def add_node(tree: Tree) -> int:
     """Append an unevaluated node without edges and return it. Modifies tree; the caller has made sure of the room."""
     node = tree.counters[NODES]
     tree.counters[NODES] = node + 1
@@ -172,7 +172,7 @@ def add_node(tree):
 
 
 @kernel
-def add_edge(tree, node, pos, least_prior):
+def add_edge(tree: Tree, node: int, pos: int, least_prior: float) -> None:
     """Append a move to the newest node. Modifies tree; the caller has made sure of the room."""
     edge = tree.counters[EDGES]
     tree.counters[EDGES] = edge + 1
@@ -189,7 +189,7 @@ def add_edge(tree, node, pos, least_prior):
 
 
 @kernel
-def bring_forward(tree, node):
+def bring_forward(tree: Tree, node: int) -> None:
     """Move the unvisited edge with the greatest prior in front of the other unvisited ones. Modifies tree.
 
     All unvisited edges of a node have the same value, so PUCT need not look beyond the first of them. On equal
@@ -215,7 +215,7 @@ def bring_forward(tree, node):
 
 
 @kernel
-def copy_subtree(target, source, root):
+def copy_subtree(target: Tree, source: Tree, root: int) -> None:
     """Copy the nodes below `root` (included) to the empty tree `target`, breadth first. Modifies target.
 
     While a node waits for its turn, node_edge of its copy holds the number of the original.

@@ -10,7 +10,7 @@ from common.kernel import kernel
 from mcts.analysis import CandidateMove
 from mcts.constant import NOT_EXPANDED
 from mcts.score_estimate import Estimate
-from mcts.tree_arrays import NODES, OWNED, PENDING, ROOT
+from mcts.tree_arrays import NODES, OWNED, PENDING, ROOT, Tree
 
 if TYPE_CHECKING:
     from mcts.tree import MCTSTree
@@ -20,7 +20,7 @@ PRIOR_VISITS = 1.0
 
 
 @kernel
-def sum_ownership(tree, number, sign, out, counts):
+def sum_ownership(tree: Tree, number: np.ndarray, sign: np.ndarray, out: np.ndarray, counts: np.ndarray) -> None:
     """Sum up the ownership of all positions after each move of the root, for the side to move there.
 
     number int16 [N] and sign int8 [N] are work space; out float64 [K, S*S] and counts int32 [K] get the sums and how

@@ -128,7 +128,7 @@ def new_work(positions: int, plane_set: PlaneSet, rules: Rules) -> Work:
 
 
 @kernel
-def tree_of(games, g):
+def tree_of(games: Games, g: int) -> Tree:
     """Return the tree of one game."""
     tree = games.tree
     return Tree(
@@ -141,14 +141,14 @@ def tree_of(games, g):
 
 
 @kernel
-def history_of(games, g):
+def history_of(games: Games, g: int) -> History:
     """Return the history of one game."""
     history = games.history
     return History(history.pos[g], history.color[g], history.hash[g], history.length[g])
 
 
 @kernel
-def batch_of(games, g, batch):
+def batch_of(games: Games, g: int, batch: Batch) -> Batch:
     """Return the part of a batch that begins at the game's first entry."""
     first, positions = games.first[g], batch.positions
     return Batch(

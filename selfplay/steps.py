@@ -7,6 +7,8 @@ One game alone makes exactly the searches of MCTSTree.search_with_sequential_hal
 
 import math
 
+import numpy as np
+
 from board.random_state import next_random
 from board.rules import play_recorded
 from board.score import area_score
@@ -17,7 +19,7 @@ from mcts.constant import MAX_CONSIDERED_NODES, NOT_EXPANDED
 from mcts.gumbel import improved_policy, policy_value
 from mcts.params import Plan
 from mcts.search_kernels import back_up_batch, remember, select_batch, set_evaluation, start_tree
-from mcts.tree_arrays import EDGES, EXPANDED, NODES, ROOT, Answer, Position
+from mcts.tree_arrays import EDGES, EXPANDED, NODES, ROOT, Answer, Position, Tree
 from selfplay.games import (
     FINISHED,
     MOVE_LIMIT,
@@ -27,6 +29,9 @@ from selfplay.games import (
     SEARCHING,
     TWO_PASSES,
     UNFINISHED,
+    Games,
+    Rules,
+    Work,
     batch_of,
     history_of,
     tree_of,
@@ -37,7 +42,7 @@ SMALLEST_RANDOM = 2.0**-54
 
 
 @kernel
-def start_game(games, g, work, rules, seed, may_resign):
+def start_game(games: Games, g: int, work: Work, rules: Rules, seed: np.uint64, may_resign: bool) -> None:
     """Put a new game into row g; `seed` is its random state. Modifies games and the work space."""
     clear_state(work.root, rules.board_size)
     start_history(history_of(games, g), work.root)
@@ -54,14 +59,14 @@ def start_game(games, g, work, rules, seed, may_resign):
 
 
 @kernel
-def draw_noise(noise, count, random_state):
+def draw_noise(noise: np.ndarray, count: int, random_state: np.ndarray) -> None:
     """Write Gumbel noise for `count` edges. Modifies noise and random_state."""
     for i in range(count):
         noise[i] = -math.log(-math.log(next_random(random_state) + SMALLEST_RANDOM))
 
 
 @kernel
-def keep_as_root(tree, node):
+def keep_as_root(tree: Tree, node: int) -> None:
     """Make an evaluated node the only node of the tree, unvisited: nothing but its network answer is kept.
 
     Modifies tree. The edges move to the front, where they overwrite only what lies before them.
@@ -91,7 +96,7 @@ def keep_as_root(tree, node):
 
 
 @kernel
-def begin_search(games, g, tree):
+def begin_search(games: Games, g: int, tree: Tree) -> None:
     """Begin the search from an evaluated root. Modifies games."""
     draw_noise(games.noise[g], tree.node_edges[ROOT], games.random_state[g])
     games.done[g] = 0
@@ -99,14 +104,14 @@ def begin_search(games, g, tree):
 
 
 @kernel
-def plan_of(games, g, tree, rules):
+def plan_of(games: Games, g: int, tree: Tree, rules: Rules) -> Plan:
     """Return what the search of one game is told."""
     schedule = rules.schedule[min(MAX_CONSIDERED_NODES, tree.node_edges[ROOT])]
     return Plan(rules.algorithm, rules.selection, rules.komi, games.noise[g], schedule)
 
 
 @kernel
-def same_round(schedule, done):
+def same_round(schedule: np.ndarray, done: int) -> int:
     """Return how many visits from number `done` on belong to one round of sequential halving."""
     end = done
     while end < len(schedule) and schedule[end] == schedule[done]:
@@ -115,7 +120,7 @@ def same_round(schedule, done):
 
 
 @kernel
-def record_search(games, g, tree, ply, work, rules):
+def record_search(games: Games, g: int, tree: Tree, ply: int, work: Work, rules: Rules) -> None:
     """Write the root's improved policy and its win rate as those of move `ply`. Modifies games and work."""
     improved_policy(tree, ROOT, rules.selection.c_visit, rules.target_scale, work.batch.policy)
     row = games.policy[g, ply]
@@ -126,7 +131,7 @@ def record_search(games, g, tree, ply, work, rules):
 
 
 @kernel
-def draw_edge(tree, policy, temperature, random_state):
+def draw_edge(tree: Tree, policy: np.ndarray, temperature: float, random_state: np.ndarray) -> int:
     """Return a root edge, drawn with chances as policy ** (1 / temperature). Modifies policy and random_state.
 
     `policy` has one probability for each edge.
@@ -145,7 +150,7 @@ def draw_edge(tree, policy, temperature, random_state):
 
 
 @kernel
-def finish_game(games, g, reason, work, rules):
+def finish_game(games: Games, g: int, reason: int, work: Work, rules: Rules) -> None:
     """End a game; the area is counted as the board stands, all stones alive. Modifies games and work."""
     games.reason[g] = reason
     games.score[g] = area_score(work.root, work.batch.owner, work.batch.queue) - rules.komi
@@ -153,7 +158,7 @@ def finish_game(games, g, reason, work, rules):
 
 
 @kernel
-def finish_move(games, g, tree, history, work, rules):
+def finish_move(games: Games, g: int, tree: Tree, history: History, work: Work, rules: Rules) -> None:
     """Play the move that the finished search chose, or resign; begin the next search. Modifies games and work.
 
     In the opening the move is drawn from the recorded policy instead, so that games begin in many ways.
@@ -184,7 +189,7 @@ def finish_move(games, g, tree, history, work, rules):
 
 
 @kernel
-def select_in_game(games, g, work, rules):
+def select_in_game(games: Games, g: int, work: Work, rules: Rules) -> int:
     """Run one game until positions wait for the network or it is over; return how many wait. Modifies games, work."""
     tree, history, batch = tree_of(games, g), history_of(games, g), batch_of(games, g, work.batch)
     root = Position(work.root, history)
@@ -207,7 +212,9 @@ def select_in_game(games, g, work, rules):
 
 
 @kernel
-def select_in_games(games, begin, end, offset, total, work, rules):
+def select_in_games(
+    games: Games, begin: int, end: int, offset: int, total: int, work: Work, rules: Rules,
+) -> tuple[int, int]:
     """Run games begin to end - 1, the one at `offset` first, until they wait for the network.
 
     `total` entries of the batch are taken already. Return how many are now, and the offset to begin with next time:
@@ -230,7 +237,7 @@ def select_in_games(games, begin, end, offset, total, work, rules):
 
 
 @kernel
-def back_up_in_games(games, begin, end, work, answer, rules):
+def back_up_in_games(games: Games, begin: int, end: int, work: Work, answer: Answer, rules: Rules) -> None:
     """Give games begin to end - 1 the network's answer. Modifies games."""
     for g in range(begin, end):
         if games.waiting[g] == 0:

@@ -25,6 +25,9 @@ NOT_PROGRAM = {"tests", "doc", "archive", "data", "model", "build", "dist", "ven
 COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "stencil", "cfunc", "jitclass"}
 MAX_FILE_LINES = 350
 MAX_FUNCTION_LINES = 60
+MAX_KERNEL_ARGUMENTS = 10
+# Where every kernel says what it takes and returns, so that an editor can jump.
+ANNOTATED = {"board", "mcts", "selfplay"}
 
 
 def package_of(path: str) -> str:
@@ -95,10 +98,23 @@ def length_offences(path: str, source: str, tree: ast.AST) -> Iterator[str]:
                 yield f"{path}:{node.lineno}: {node.name} has {length} lines (at most {MAX_FUNCTION_LINES})"
 
 
+def kernel_offences(path: str, tree: ast.AST) -> Iterator[str]:
+    """Yield kernels of too many arguments, and those that do not say which types they take and return."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef) or "kernel" not in map(ast.unparse, node.decorator_list):
+            continue
+        if len(node.args.args) > MAX_KERNEL_ARGUMENTS:
+            yield f"{path}:{node.lineno}: {node.name} takes {len(node.args.args)} (at most {MAX_KERNEL_ARGUMENTS})"
+        hints = [node.returns, *(argument.annotation for argument in node.args.args)]
+        if package_of(path) in ANNOTATED and None in hints:
+            yield f"{path}:{node.lineno}: {node.name} is not annotated"
+
+
 def offences(path: str, source: str) -> list[str]:
     """Return everything the house rules say against one file."""
     tree = ast.parse(source)
-    return [*import_offences(path, tree), *call_offences(path, tree), *length_offences(path, source, tree)]
+    return [*import_offences(path, tree), *call_offences(path, tree), *length_offences(path, source, tree),
+            *kernel_offences(path, tree)]
 
 
 def program_files() -> list[str]:
@@ -143,6 +159,9 @@ def test_house_rules(path: str) -> None:
     ("tools/match.py", "import click\nclick.echo('x')", "click.echo()"),
     ("sgf/reader.py", "import sys\nsys.stdout.write('x')", "sys.stdout"),
     ("sgf/reader.py", "from sys import stdout", "sys.stdout"),
+    ("board/rules.py", "@kernel\ndef f(state: State, pos): pass", "not annotated"),
+    ("board/rules.py", "@kernel\ndef f(pos: int): pass", "not annotated"),
+    ("nn/feature.py", "@kernel\ndef f(a, b, c, d, e, f, g, h, i, j, k): pass", "f takes 11"),
     ("nn/training/learn.py", "\n" * (MAX_FILE_LINES + 1), "lines"),
     ("nn/training/learn.py", "def f():\n" + "    x = 1\n" * MAX_FUNCTION_LINES, "f has 61 lines"),
 ])

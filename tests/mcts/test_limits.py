@@ -4,7 +4,7 @@ from __future__ import annotations
 import random
 import time
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -148,7 +148,7 @@ def test_a_slow_start_does_not_settle_a_timed_search(
     tree.search(board, Stone.BLACK, SearchLimit(60, strict=True))
     waits += [0.3] * slow_batches
 
-    def copy_slowly(*arguments: object) -> None:
+    def copy_slowly(*arguments: Any) -> None:
         clock.wait(0.5)
         copy_subtree(*arguments)
 
