@@ -32,7 +32,7 @@ from gtp.analysis.server import run_analysis
 from gtp.client import leave, run_gtp
 from gtp.katago_start import StartError, translate_arguments
 from gtp.self_check import check_gtp, check_json
-from mcts.constant import DEFAULT_LAG
+from mcts.constant import CONST_VISITS, DEFAULT_LAG, MCTS_TREE_SIZE
 from mcts.searches import DEFAULT_SEARCH, SEARCHES
 
 EXIT_BAD_USAGE = 2
@@ -68,7 +68,7 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 @click.option("--temperature", type=FiniteRange(0.0, MAX_TEMPERATURE), default=0.0, show_default=True,
               help="Draw moves with weight visits ** (1 / temperature); 0 plays the best move.")
 @click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, show_default=True, help="Points given to White.")
-@click.option("--visits", type=COUNT, help="Visits per move, fewer when the move is decided.  [default: 1000]")
+@click.option("--visits", type=COUNT, help=f"Visits per move, fewer when the move is decided.  [default: {CONST_VISITS}]")
 @click.option("--strict-visits", type=COUNT, help="Visits per move, never fewer; beats --visits.")
 @click.option("--const-time", type=POSITIVE, help="Seconds per move; beats --visits and --strict-visits.")
 @click.option("--time", type=POSITIVE, help="Seconds per player and game; beats the three options above.")
@@ -83,7 +83,7 @@ POSITIVE = FiniteRange(0.0, min_open=True)
               show_default=", ".join(f"{kind.selection.playouts} for {name}" for name, kind in SEARCHES.items()),
               help="Random games from each new position, which correct the network once the board fills; "
                    "0: the network alone.")
-@click.option("--tree-size", type=COUNT, help="Nodes of the search tree to begin with.  [default: 65536]")
+@click.option("--tree-size", type=COUNT, help=f"Nodes of the search tree to begin with.  [default: {MCTS_TREE_SIZE}]")
 @click.option("--cgos-mode", type=click.BOOL, default=False, show_default=True,
               help="All stones on the board are alive when the game ends.")
 @click.option("--resign-threshold", type=FiniteFloat(), default=RESIGN_THRESHOLD, show_default=True,

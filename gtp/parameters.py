@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.options import MAX_TEMPERATURE, RESIGN_THRESHOLD, EngineOptions
-from mcts.constant import CONST_VISITS
+from mcts.constant import CONST_VISITS, DEFAULT_LAG
 
 BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 # KataGo writes "no limit of time" as a number like this, seconds.
@@ -123,7 +123,7 @@ PARAMETERS = {
 LZ_OPTIONS: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {
     "Visits": (f"type spin default 0 min 0 max {MAX_VISITS}", lambda text: read_visits(text, 0)),
     "Playouts": (f"type spin default 0 min 0 max {MAX_VISITS}", lambda text: read_visits(text, 0)),
-    "Lagbuffer": ("type spin default 10 min 0 max 3000",
+    "Lagbuffer": (f"type spin default {round(100 * DEFAULT_LAG)} min 0 max 3000",
                   lambda text: {"lag": read_number(text, 0.0, 3000.0) / 100}),
     "Resign Percentage": (f"type spin default {round(100 * RESIGN_THRESHOLD)} min 0 max 30",
                           lambda text: {"resign_threshold": read_number(text, 0.0, 30.0) / 100}),
