@@ -68,7 +68,8 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 @click.option("--temperature", type=FiniteRange(0.0, MAX_TEMPERATURE), default=0.0, show_default=True,
               help="Draw moves with weight visits ** (1 / temperature); 0 plays the best move.")
 @click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, show_default=True, help="Points given to White.")
-@click.option("--visits", type=COUNT, help=f"Visits per move, fewer when the move is decided.  [default: {CONST_VISITS}]")
+@click.option("--visits", type=COUNT,
+              help=f"Visits per move, fewer when the move is decided.  [default: {CONST_VISITS}]")
 @click.option("--strict-visits", type=COUNT, help="Visits per move, never fewer; beats --visits.")
 @click.option("--const-time", type=POSITIVE, help="Seconds per move; beats --visits and --strict-visits.")
 @click.option("--time", type=POSITIVE, help="Seconds per player and game; beats the three options above.")

@@ -20,8 +20,8 @@ from common.command_line import run_command
 PROGRAMS = {
     "main.py": "main", "train.py": "train", "selfplay_main.py": "selfplay_main",
     "get_final_status.py": "get_final_status", "tools/match.py": "tools.match",
-    "tools/plot_tree.py": "tools.plot_tree", "tools/board_picture.py": "tools.board_picture", "tools/label.py": "tools.label",
-    "tools/verdict.py": "tools.verdict", "tools/elo_curve.py": "tools.elo_curve",
+    "tools/plot_tree.py": "tools.plot_tree", "tools/board_picture.py": "tools.board_picture",
+    "tools/label.py": "tools.label", "tools/verdict.py": "tools.verdict", "tools/elo_curve.py": "tools.elo_curve",
 }
 HEAD = """# Options
 
@@ -40,11 +40,12 @@ def describe_values(kind: click.ParamType) -> str:
     return " ".join([name, *bounds])
 
 
-def describe_default(option: click.Option) -> str:
+def describe_default(command: click.Command, option: click.Option) -> str:
     """Return the default as --help shows it, nothing where it shows none."""
-    if isinstance(option.show_default, str):
-        return option.show_default
-    return str(option.default) if option.show_default or option.required else ""
+    if option.required or isinstance(option.show_default, str):
+        return "required" if option.required else str(option.show_default)
+    shows = option.show_default or command.context_settings.get("show_default")
+    return str(option.default) if shows and isinstance(option.default, str | int | float) else ""
 
 
 def list_rows(command: click.Command) -> Iterator[str]:
@@ -53,8 +54,7 @@ def list_rows(command: click.Command) -> Iterator[str]:
         if isinstance(option, click.Option):
             names = ", ".join(f"`{name}`" for name in option.opts)
             values = "" if option.is_flag else describe_values(option.type)
-            default = "required" if option.required else describe_default(option)
-            cells = (names, values, default, option.help or "")
+            cells = (names, values, describe_default(command, option), option.help or "")
             yield f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in cells)} |"
 
 
