@@ -1,5 +1,7 @@
 """Where handicap stones stand."""
 
+import math
+
 from board.constant import GTP_X_COORDINATE
 from board.coordinate import Coordinate
 
@@ -47,19 +49,20 @@ def get_free_handicap(board_size: int, stones: int) -> list[int]:
     if not 2 <= stones < board_size * board_size:
         raise ValueError(f"{stones} handicap stones do not fit a {board_size}x{board_size} board")
     fixed = min(stones, max_fixed_handicap(board_size))
-    result = get_fixed_handicap(board_size, fixed) if fixed >= 2 else []
-    width = board_size + 2
-    inside = range(1, board_size + 1)
+    customary = get_fixed_handicap(board_size, fixed) if fixed >= 2 else []
+    width, inside = board_size + 2, range(1, board_size + 1)
+    room = dict.fromkeys(((x, y) for y in inside for x in inside), math.inf)  # of free points: steps to a stone
+    result: list[int] = []
     while len(result) < stones:
-        free = [(x, y) for y in inside for x in inside if x + y * width not in result]
-        x, y = max(free, key=lambda point: (_room(point, result, width), _line(point, board_size)))
+        if len(result) < len(customary):
+            y, x = divmod(customary[len(result)], width)
+        else:
+            x, y = max(room, key=lambda point: (room[point], _line(point, board_size)))
         result.append(x + y * width)
+        del room[x, y]
+        for point, steps in room.items():
+            room[point] = min(steps, abs(point[0] - x) + abs(point[1] - y))
     return result
-
-
-def _room(point: tuple[int, int], stones: list[int], width: int) -> int:
-    """Return the distance to the nearest stone, 3 on an empty board."""
-    return min((abs(point[0] - pos % width) + abs(point[1] - pos // width) for pos in stones), default=3)
 
 
 def _line(point: tuple[int, int], board_size: int) -> int:

@@ -11,9 +11,19 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Undo what a shell does to commands in the background: they, and all that they start, would ignore Ctrl-C."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        compile_once()
+
+
+def compile_once() -> None:
+    """Compile in two processes what each worker of xdist would otherwise compile for itself, at the same time."""
+    from engine.precompile import compiling
+    from selfplay.batch import compile_steps
+    with compiling():
+        compile_steps()
 
 
 @pytest.fixture(scope="session")

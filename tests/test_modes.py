@@ -26,8 +26,8 @@ def test_without_compiled_code(root: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)  # compiles everything anew
-def test_with_checked_array_bounds(root: Path, tmp_path: Path) -> None:
+@pytest.mark.timeout(1800)  # may compile everything anew
+def test_with_checked_array_bounds(root: Path) -> None:
     chosen = ("test_small_random_game or test_dead_stones or stones_in_atari"
               " or any_way_of_using or greatest_depth or smallest_memory or full_tree or only_the_pass")
-    run_tests(root, "tests/board", "tests/mcts", "-k", chosen, NUMBA_BOUNDSCHECK="1", NUMBA_CACHE_DIR=str(tmp_path))
+    run_tests(root, "tests/board", "tests/mcts", "-k", chosen, NUMBA_BOUNDSCHECK="1")

@@ -26,6 +26,9 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+FILES = {name_of(path).removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in PROGRAM}
+
+
 def parsed_imports(path: Path) -> set[Path]:
     """Return the files of the program that a file imports, as Python's own parser reads it."""
     names: set[str] = set()
@@ -36,8 +39,7 @@ def parsed_imports(path: Path) -> set[Path]:
             assert not node.level, f"{name_of(path)}:{node.lineno}: relative import"
             names.update((str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)))
     wanted = {".".join(name.split(".")[:end]) for name in names for end in range(1, name.count(".") + 2)}
-    return {file for file in PROGRAM if name_of(file).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-            in wanted}
+    return {FILES[name] for name in wanted & FILES.keys()}
 
 
 def unseen(function: Any, seen: list[Path]) -> Iterator[str]:
