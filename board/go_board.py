@@ -15,6 +15,7 @@ from board.geometry import get_geometry
 from board.pattern import Pattern
 from board.playout import find_dead_stones
 from board.record import Record
+from board.ruleset import Rules, RulesFace
 from board.score import area_without, get_area
 from board.state import (
     BLACK,
@@ -41,7 +42,7 @@ class IllegalMoveError(ValueError):
     """A move that the rules forbid."""
 
 
-class GoBoard:
+class GoBoard(RulesFace):
     """Position, history and komi of one game, for any size from 2 to 19."""
 
     def __init__(self, board_size: int = BOARD_SIZE, komi: float = DEFAULT_KOMI, check_superko: bool = False) -> None:
@@ -50,8 +51,7 @@ class GoBoard:
         self.board_size = board_size
         self.board_size_with_ob = geometry.width
         self.board_start, self.board_end = OB_SIZE, board_size
-        self.komi = komi
-        self.check_superko = check_superko
+        self.rules = Rules.of(komi, check_superko)
         self.onboard_pos: list[int] = [int(pos) for pos in geometry.points]
         self.sym_map: np.ndarray = geometry.symmetry
         self.coordinate = Coordinate(board_size)
@@ -60,6 +60,13 @@ class GoBoard:
         self.record = Record(self.state)
         self.strings = StringData(self.state)
         self.pattern = Pattern(self.state)
+
+    @classmethod
+    def with_rules(cls, board_size: int, rules: Rules) -> "GoBoard":
+        """Return an empty board on which a game by these rules begins."""
+        board = cls(board_size)
+        board.rules = rules
+        return board
 
     # --- the position -------------------------------------------------------------------------------------------
 
@@ -253,14 +260,6 @@ class GoBoard:
         """Return Black's minus White's area with the dead stones taken off, komi subtracted."""
         return area_without(self.state, dead)[0] - self.komi
 
-    def set_komi(self, komi: float) -> None:
-        """Set the points given to White."""
-        self.komi = komi
-
-    def get_komi(self) -> float:
-        """Return the points given to White."""
-        return self.komi
-
     # --- views --------------------------------------------------------------------------------------------------
 
     def get_board_size(self) -> int:
@@ -312,7 +311,7 @@ class GoBoard:
 
     def copy(self) -> "GoBoard":
         """Return an independent copy."""
-        board = GoBoard(self.board_size, self.komi, self.check_superko)
+        board = GoBoard(self.board_size)
         copy_board(board, self)
         return board
 
@@ -322,13 +321,13 @@ class GoBoard:
 
     def __reduce__(self):
         """Pickle as start position and moves."""
-        return _rebuild, (self.board_size, self.komi, self.check_superko, self._start.buffer.copy(),
-                          self.get_handicap_history(), self.get_move_history())
+        return _rebuild, (self.board_size, self.rules, self._start.buffer.copy(), self.get_handicap_history(),
+                          self.get_move_history())
 
 
-def _rebuild(board_size: int, komi: float, check_superko: bool, start: np.ndarray,
-             handicap: list[int], moves: list[tuple[Stone, int]]) -> GoBoard:
-    board = GoBoard(board_size, komi, check_superko)
+def _rebuild(board_size: int, rules_of_game: Rules, start: np.ndarray, handicap: list[int],
+             moves: list[tuple[Stone, int]]) -> GoBoard:
+    board = GoBoard.with_rules(board_size, rules_of_game)
     board.state.buffer[:] = start
     board.record.handicap_pos = handicap
     board._begin_here(board.get_to_move())
@@ -341,7 +340,7 @@ def copy_board(dst: GoBoard, src: GoBoard) -> None:
     """Make `dst` equal to `src`, komi, rules and handicap included; both have the same size."""
     if dst.board_size != src.board_size:
         raise ValueError(f"cannot copy a board of size {src.board_size} to one of size {dst.board_size}")
-    dst.komi, dst.check_superko = src.komi, src.check_superko
+    dst.rules = src.rules
     copy_state(dst.state, src.state)
     copy_state(dst._start, src._start)
     dst.record.copy_from(src.record)

@@ -21,7 +21,7 @@ class Game:
         """Set up an empty board; `sizes` are those that the player's network serves."""
         self.options = options
         self.sizes = sizes
-        self.board = GoBoard(board_size, options.komi, options.superko)
+        self.board = GoBoard.with_rules(board_size, options.rules)
         self.time = TimeManager(self._start_options(), options.lag)
         self.resign = ResignPolicy(options.resign_threshold, options.resign_streak, options.min_resign_move)
         # Whether the opponent is to move after an own move, and there may be something to find out meanwhile.
@@ -41,7 +41,7 @@ class Game:
         self.time.change_start(self._start_options())
         self.time.lag = self.options.lag
         self.resign.threshold = self.options.resign_threshold
-        self.board.check_superko = self.options.superko
+        self.board.rules = replace(self.board.rules, ko=self.options.rules.ko)
 
     # --- setting up ---------------------------------------------------------------------------------------------
 
@@ -51,7 +51,7 @@ class Game:
 
     def set_board_size(self, board_size: int) -> None:
         """Start a game on an empty board of a size that can be played; komi and time settings stay."""
-        self.set_board(GoBoard(board_size, self.board.get_komi(), self.options.superko))
+        self.set_board(GoBoard.with_rules(board_size, self.board.rules))
         self.time.new_game()
 
     def set_board(self, board: GoBoard) -> None:
@@ -67,7 +67,7 @@ class Game:
 
     def set_position(self, black: list[int], white: list[int], to_move: Stone | None) -> None:
         """Start a game from a position; raises ValueError, and changes nothing, when it cannot exist."""
-        board = GoBoard(self.board.board_size, self.board.get_komi(), self.options.superko)
+        board = GoBoard.with_rules(self.board.board_size, self.board.rules)
         board.set_up(black, white, to_move)
         self.set_board(board)
 

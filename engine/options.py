@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from board.constant import DEFAULT_KOMI
+from board.ruleset import Rules
 from mcts.constant import DEFAULT_LAG
 from mcts.params import SearchParams
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, SearchKind
@@ -58,6 +59,11 @@ class EngineOptions:
     ponder: bool = False
     playouts: int | None = None
     live_gfx: bool = False
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the game."""
+        return Rules.of(self.komi, self.superko)
 
     @property
     def search_kind(self) -> SearchKind:

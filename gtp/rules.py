@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from board.ruleset import KoRule, Rules
+
 # Values that can be played, in upper case.
 FIXED_RULES = {"scoring": "AREA", "suicide": "FALSE", "tax": "NONE", "hasButton": "FALSE", "whiteHandicapBonus": "0"}
-KO_RULES = {"SIMPLE": False, "POSITIONAL": True}
+KO_RULES = {"SIMPLE": KoRule.SIMPLE, "POSITIONAL": KoRule.POSITIONAL}
 BOOLEANS = {"TRUE": True, "FALSE": False}
 # Values that KataGo knows beyond these.
 OTHER_VALUES = {
@@ -40,10 +42,10 @@ HANDICAP_BONUS = {
 
 
 @dataclass(frozen=True)
-class Rules:
-    """The choice of rules: is a repetition by the opponent illegal, are all stones alive when the game ends."""
+class Agreement:
+    """Rules, and whether all stones on the board are alive when the game ends."""
 
-    superko: bool = False
+    rules: Rules = Rules()
     all_alive: bool = False
 
 
@@ -52,21 +54,21 @@ def normalize_name(name: str) -> str:
     return name.strip().lower().replace("_", "-")
 
 
-def read_rules(fields: Mapping[str, Any], rules: Rules) -> tuple[Rules, list[str]]:
-    """Return `rules` with the fields taken over, and those fields that cannot be played; such a ko is POSITIONAL.
+def read_rules(fields: Mapping[str, Any], agreement: Agreement) -> tuple[Agreement, list[str]]:
+    """Return `agreement` with the fields taken over, and those fields that cannot be played; such a ko is POSITIONAL.
 
     Raises ValueError, naming it, for a field or a value that KataGo does not know either.
     """
-    unsupported = []
+    unsupported, rules, all_alive = [], agreement.rules, agreement.all_alive
     for name, value in fields.items():
         text = str(value).upper()
         if name == "ko" and text in KO_RULES:
-            rules = replace(rules, superko=KO_RULES[text])
+            rules = replace(rules, ko=KO_RULES[text])
         elif name == "friendlyPassOk" and text in BOOLEANS:
-            rules = replace(rules, all_alive=not BOOLEANS[text])
+            all_alive = not BOOLEANS[text]
         elif text in OTHER_VALUES.get(name, ()):
             unsupported.append(name)
-            rules = replace(rules, superko=True) if name == "ko" else rules
+            rules = replace(rules, ko=KoRule.POSITIONAL) if name == "ko" else rules
         elif FIXED_RULES.get(name) != text:
             raise ValueError(f"{name} {str(value)[:40]}")
-    return rules, unsupported
+    return Agreement(rules, all_alive), unsupported

@@ -151,7 +151,7 @@ class MCTSTree:
         root, game = self.root_board.history, board.history
         known, length = int(root.length[0]), int(game.length[0])
         broken_off = self._tree.node_virtual_loss[ROOT] > 0  # the network failed in the middle of the last search
-        if self._is_empty or broken_off or board.komi != self.root_board.komi or length < known or not (
+        if self._is_empty or broken_off or board.rules.komi != self.root_board.rules.komi or length < known or not (
             np.array_equal(game.hash[:known], root.hash[:known]) and np.array_equal(game.pos[:known], root.pos[:known])
         ):
             return None
@@ -177,7 +177,7 @@ class MCTSTree:
         Return whether what the present tree holds would be the same.
         """
         superko = np.ones_like(self._batch.superko)
-        superko[Stone.get_opponent_color(color)] = board.check_superko
+        superko[Stone.get_opponent_color(color)] = board.rules.superko
         unchanged = np.array_equal(superko, self._batch.superko)
         self._batch.superko[:] = superko
         return unchanged or not self._tree.counters[REPETITIONS]
@@ -212,7 +212,8 @@ class MCTSTree:
 
     def _evaluate(self, count: int) -> Answer:
         """Return what the network says of the first `count` positions of the batch."""
-        return take_answer(*self.evaluator(self._encode(self._batch.positions, count, float(self.root_board.komi))))
+        komi = float(self.root_board.rules.komi)
+        return take_answer(*self.evaluator(self._encode(self._batch.positions, count, komi)))
 
     @property
     def _root(self) -> Position:
@@ -221,7 +222,7 @@ class MCTSTree:
 
     def _plan(self, algorithm: int, schedule: np.ndarray) -> Plan:
         """Return what the kernels are told."""
-        return Plan(algorithm, self.params.selection, float(self.root_board.komi), self._noise, schedule)
+        return Plan(algorithm, self.params.selection, float(self.root_board.rules.komi), self._noise, schedule)
 
     # --- searching ----------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO
 
+from board.ruleset import Rules
 from common.atomic_file import write_atomically
 from common.lock_file import take_lock
 from mcts.constant import C_SCALE
@@ -44,6 +45,11 @@ class BatchSettings:
     opening_temperature: float = 1.0
     policy_temperature: float = 1.0
     search: str = SELF_PLAY_SEARCH
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the games."""
+        return Rules.of(self.komi, self.superko)
 
 
 def lock_archive(archive: Path) -> IO[str]:

@@ -6,11 +6,12 @@ from typing import Protocol
 
 import numpy as np
 
+from board.ruleset import Rules
 from mcts.constant import MAX_CONSIDERED_NODES
 from mcts.tree_arrays import EDGE_BYTES, NODE_BYTES, take_answer
 from nn.feature import BASIC, Encoder, plane_set_of
 from selfplay.game import GameRecord, NewGame, draw_game, take_record
-from selfplay.games import FINISHED, IDLE, Rules, Work, new_games, new_rules, new_work
+from selfplay.games import FINISHED, IDLE, Terms, Work, new_games, new_terms, new_work
 from selfplay.steps import back_up_in_games, select_in_games, start_game
 
 # Memory for the games of a process: their search trees and their policies.
@@ -41,9 +42,9 @@ class Half:
     positions: int = 0  # that the network is evaluating
 
 
-def leaves_per_step(rules: Rules) -> float:
+def leaves_per_step(terms: Terms) -> float:
     """Return how many positions a game gives to the network at a time, on average."""
-    schedule = rules.schedule[MAX_CONSIDERED_NODES]
+    schedule = terms.schedule[MAX_CONSIDERED_NODES]
     return len(schedule) / (1 + np.count_nonzero(np.diff(schedule)))
 
 
@@ -56,15 +57,15 @@ class SelfPlay:
         running: games in progress.
     """
 
-    def __init__(self, evaluator: BatchEvaluator, rules: Rules, next_game: Callable[[], NewGame | None]) -> None:
+    def __init__(self, evaluator: BatchEvaluator, terms: Terms, next_game: Callable[[], NewGame | None]) -> None:
         """Make room for as many games as fill the evaluator's buffers; `next_game` is asked whenever there is room."""
-        self._evaluator, self._rules, self._next_game = evaluator, rules, next_game
-        games = slots_per_half(evaluator, rules)
+        self._evaluator, self._terms, self._next_game = evaluator, terms, next_game
+        games = slots_per_half(evaluator, terms)
         plane_set = plane_set_of(evaluator)
-        self._games = new_games(2 * games, rules, plane_set)
+        self._games = new_games(2 * games, terms, plane_set)
         self._numbers = [0] * (2 * games)
-        self._halves = [Half(i * games, (i + 1) * games, new_work(len(planes), plane_set, rules),
-                             Encoder(plane_set, rules.board_size, planes))
+        self._halves = [Half(i * games, (i + 1) * games, new_work(len(planes), plane_set, terms),
+                             Encoder(plane_set, terms.board_size, planes))
                         for i, planes in enumerate(evaluator.planes)]
         self._turn = 0
         self.moves = self.positions = self.running = 0
@@ -74,12 +75,12 @@ class SelfPlay:
         half = self._halves[self._turn]
         if half.positions:
             answer = take_answer(*self._evaluator.finish(self._turn))
-            back_up_in_games(self._games, half.begin, half.end, half.work, answer, self._rules)
+            back_up_in_games(self._games, half.begin, half.end, half.work, answer, self._terms)
         half.positions, half.offset = select_in_games(
-            self._games, half.begin, half.end, half.offset, 0, half.work, self._rules)
+            self._games, half.begin, half.end, half.offset, 0, half.work, self._terms)
         finished = self._fill(half)
         if half.positions:
-            half.encode(half.work.batch.positions, half.positions, self._rules.komi)
+            half.encode(half.work.batch.positions, half.positions, self._terms.komi)
             self._evaluator.start(self._turn, half.positions)
             self.positions += half.positions
         self._turn = 1 - self._turn
@@ -91,7 +92,7 @@ class SelfPlay:
         phase = self._games.phase[half.begin : half.end]
         for g in (half.begin + np.flatnonzero((phase == FINISHED) | (phase == IDLE))).tolist():
             if self._games.phase[g] == FINISHED:
-                record = take_record(self._games, g, self._numbers[g], self._rules)
+                record = take_record(self._games, g, self._numbers[g], self._terms)
                 self.moves += len(record.moves)
                 self.running -= 1
                 finished.append(record)
@@ -101,16 +102,16 @@ class SelfPlay:
                 continue
             self._numbers[g] = new.number
             self.running += 1
-            start_game(self._games, g, half.work, self._rules, new.seed, new.may_resign)
-            half.positions, _ = select_in_games(self._games, g, g + 1, 0, half.positions, half.work, self._rules)
+            start_game(self._games, g, half.work, self._terms, new.seed, new.may_resign)
+            half.positions, _ = select_in_games(self._games, g, g + 1, 0, half.positions, half.work, self._terms)
         return finished
 
 
-def slots_per_half(evaluator: BatchEvaluator, rules: Rules) -> int:
+def slots_per_half(evaluator: BatchEvaluator, terms: Terms) -> int:
     """Return how many games fill a buffer, as far as memory allows."""
-    actions = rules.board_size ** 2 + 1
-    game_bytes = (rules.visits + 2) * (NODE_BYTES + actions * EDGE_BYTES) + 4 * rules.move_limit * actions
-    wanted = round(len(evaluator.planes[0]) / leaves_per_step(rules))
+    actions = terms.board_size ** 2 + 1
+    game_bytes = (terms.visits + 2) * (NODE_BYTES + actions * EDGE_BYTES) + 4 * terms.move_limit * actions
+    wanted = round(len(evaluator.planes[0]) / leaves_per_step(terms))
     return max(1, min(wanted, MAX_GAME_BYTES // (2 * game_bytes)))
 
 
@@ -137,6 +138,6 @@ class FlatEvaluator:
 def compile_steps() -> None:
     """Have everything compiled (or loaded from the cache) that self-play on any board needs."""
     one_game = iter([draw_game(1, (0,), 0.0)])
-    play = SelfPlay(FlatEvaluator(2), new_rules(2, 2, 0.0, True, 0.0), lambda: next(one_game, None))
+    play = SelfPlay(FlatEvaluator(2), new_terms(2, 2, Rules.of(0.0, True), 0.0), lambda: next(one_game, None))
     while not play.step() or play.running:
         pass

@@ -9,7 +9,7 @@ from board.coordinate import Coordinate
 from board.random_state import new_random_state
 from board.state import EMPTY
 from board.stone import Stone
-from selfplay.games import MOVE_LIMIT, RESIGNATION, TWO_PASSES, Games, Rules
+from selfplay.games import MOVE_LIMIT, RESIGNATION, TWO_PASSES, Games, Terms
 from sgf.match_result import MatchResult
 from sgf.selfplay_record import SelfPlayRecord
 
@@ -93,12 +93,12 @@ class GameRecord:
         return text.encode("ascii")
 
 
-def take_record(games: Games, g: int, number: int, rules: Rules) -> GameRecord:
+def take_record(games: Games, g: int, number: int, terms: Terms) -> GameRecord:
     """Return the finished game of row g."""
     end = int(games.history.length[g, 0])
     gave_up = int(games.gave_up[g])
     return GameRecord(
-        number, rules.board_size, rules.komi, games.history.pos[g, 1:end].tolist(), games.policy[g, : end - 1].copy(),
+        number, terms.board_size, terms.komi, games.history.pos[g, 1:end].tolist(), games.policy[g, : end - 1].copy(),
         games.value[g, : end - 1].copy(),
         EndReason(int(games.reason[g])), float(games.score[g]), None if gave_up == EMPTY else Stone(gave_up),
         bool(games.may_resign[g]),

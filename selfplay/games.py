@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from board.geometry import get_geometry
+from board.ruleset import Rules
 from board.state import EMPTY, History, State, new_state
 from common.kernel import kernel
 from mcts.constant import C_SCALE, MAX_CONSIDERED_NODES, MAX_DEPTH
@@ -51,8 +52,8 @@ class Games(NamedTuple):
     score: np.ndarray  # float64 [G]: Black's area minus White's minus komi at the end
 
 
-class Rules(NamedTuple):
-    """What is the same in all games."""
+class Terms(NamedTuple):
+    """What is the same in all games, as the kernels take it."""
 
     board_size: int
     komi: float
@@ -79,28 +80,28 @@ class Work(NamedTuple):
     batch: Batch
 
 
-def new_rules(board_size: int, visits: int, komi: float, superko: bool, resign_threshold: float,
+def new_terms(board_size: int, visits: int, rules: Rules, resign_threshold: float,
               target_scale: float = C_SCALE, opening_moves: int = 0, opening_temperature: float = 1.0,
-              policy_temperature: float = 1.0, search: str = SELF_PLAY_SEARCH) -> Rules:
-    """Return the rules with their tables; `search` is a name of SELF_PLAY_SEARCHES."""
+              policy_temperature: float = 1.0, search: str = SELF_PLAY_SEARCH) -> Terms:
+    """Return the terms with their tables; `search` is a name of SELF_PLAY_SEARCHES."""
     kind = SEARCHES[search]
     schedule = np.zeros((MAX_CONSIDERED_NODES + 1, visits), dtype=np.int32)
     for count in range(1, MAX_CONSIDERED_NODES + 1):
         schedule[count] = considered_visits(count, visits)
-    return Rules(
-        board_size, float(komi), bool(superko), int(visits), MOVES_PER_POINT * board_size * board_size,
+    return Terms(
+        board_size, float(rules.komi), rules.superko, int(visits), MOVES_PER_POINT * board_size * board_size,
         float(resign_threshold), float(target_scale), int(opening_moves), float(opening_temperature),
         float(policy_temperature), kind.algorithm, kind.selection, schedule, get_geometry(board_size).policy_index,
     )
 
 
-def new_games(count: int, rules: Rules, plane_set: PlaneSet) -> Games:
+def new_games(count: int, terms: Terms, plane_set: PlaneSet) -> Games:
     """Return room for so many games, all IDLE."""
-    size, limit = rules.board_size, rules.move_limit
+    size, limit = terms.board_size, terms.move_limit
     actions, words = size * size + 1, len(new_state(size).buffer)
-    nodes = rules.visits + 2
+    nodes = terms.visits + 2
     shapes = tree_shapes(nodes, nodes * actions, 0)
-    entries = limit + min(MAX_DEPTH, rules.visits) + 2
+    entries = limit + min(MAX_DEPTH, terms.visits) + 2
 
     def rows(length: int, dtype: type) -> np.ndarray:
         return np.zeros((count, length), dtype=dtype)
@@ -119,11 +120,11 @@ def new_games(count: int, rules: Rules, plane_set: PlaneSet) -> Games:
     )
 
 
-def new_work(positions: int, plane_set: PlaneSet, rules: Rules) -> Work:
+def new_work(positions: int, plane_set: PlaneSet, terms: Terms) -> Work:
     """Return work space for so many positions of the network's input."""
-    size = rules.board_size
+    size = terms.board_size
     batch = new_batch(size, positions, plane_set)
-    batch.superko[:] = rules.superko
+    batch.superko[:] = terms.superko
     return Work(new_state(size), new_state(size), np.zeros(1, dtype=np.int32), batch)
 
 

@@ -30,7 +30,7 @@ from selfplay.games import (
     TWO_PASSES,
     UNFINISHED,
     Games,
-    Rules,
+    Terms,
     Work,
     batch_of,
     history_of,
@@ -42,9 +42,9 @@ SMALLEST_RANDOM = 2.0**-54
 
 
 @kernel
-def start_game(games: Games, g: int, work: Work, rules: Rules, seed: np.uint64, may_resign: bool) -> None:
+def start_game(games: Games, g: int, work: Work, terms: Terms, seed: np.uint64, may_resign: bool) -> None:
     """Put a new game into row g; `seed` is its random state. Modifies games and the work space."""
-    clear_state(work.root, rules.board_size)
+    clear_state(work.root, terms.board_size)
     start_history(history_of(games, g), work.root)
     copy_words(games.position[g], work.root.buffer)
     for i in range(games.past.shape[1]):
@@ -104,10 +104,10 @@ def begin_search(games: Games, g: int, tree: Tree) -> None:
 
 
 @kernel
-def plan_of(games: Games, g: int, tree: Tree, rules: Rules) -> Plan:
+def plan_of(games: Games, g: int, tree: Tree, terms: Terms) -> Plan:
     """Return what the search of one game is told."""
-    schedule = rules.schedule[min(MAX_CONSIDERED_NODES, tree.node_edges[ROOT])]
-    return Plan(rules.algorithm, rules.selection, rules.komi, games.noise[g], schedule)
+    schedule = terms.schedule[min(MAX_CONSIDERED_NODES, tree.node_edges[ROOT])]
+    return Plan(terms.algorithm, terms.selection, terms.komi, games.noise[g], schedule)
 
 
 @kernel
@@ -120,13 +120,13 @@ def same_round(schedule: np.ndarray, done: int) -> int:
 
 
 @kernel
-def record_search(games: Games, g: int, tree: Tree, ply: int, work: Work, rules: Rules) -> None:
+def record_search(games: Games, g: int, tree: Tree, ply: int, work: Work, terms: Terms) -> None:
     """Write the root's improved policy and its win rate as those of move `ply`. Modifies games and work."""
-    improved_policy(tree, ROOT, rules.selection.c_visit, rules.target_scale, work.batch.policy)
+    improved_policy(tree, ROOT, terms.selection.c_visit, terms.target_scale, work.batch.policy)
     row = games.policy[g, ply]
     row[:] = NO_CANDIDATE
     for edge in range(tree.node_edges[ROOT]):
-        row[rules.policy_index[tree.edge_pos[edge]]] = work.batch.policy[edge]
+        row[terms.policy_index[tree.edge_pos[edge]]] = work.batch.policy[edge]
     games.value[g, ply] = min(max(policy_value(tree, ROOT, work.batch.policy), 0.0), 1.0)
 
 
@@ -150,37 +150,37 @@ def draw_edge(tree: Tree, policy: np.ndarray, temperature: float, random_state: 
 
 
 @kernel
-def finish_game(games: Games, g: int, reason: int, work: Work, rules: Rules) -> None:
+def finish_game(games: Games, g: int, reason: int, work: Work, terms: Terms) -> None:
     """End a game; the area is counted as the board stands, all stones alive. Modifies games and work."""
     games.reason[g] = reason
-    games.score[g] = area_score(work.root, work.batch.owner, work.batch.queue) - rules.komi
+    games.score[g] = area_score(work.root, work.batch.owner, work.batch.queue) - terms.komi
     games.phase[g] = FINISHED
 
 
 @kernel
-def finish_move(games: Games, g: int, tree: Tree, history: History, work: Work, rules: Rules) -> None:
+def finish_move(games: Games, g: int, tree: Tree, history: History, work: Work, terms: Terms) -> None:
     """Play the move that the finished search chose, or resign; begin the next search. Modifies games and work.
 
     In the opening the move is drawn from the recorded policy instead, so that games begin in many ways.
     """
     info = work.root.info
-    edge = choose_edge(tree, plan_of(games, g, tree, rules))
-    if tree.edge_value_sum[edge] < rules.resign_threshold * tree.edge_visits[edge]:
+    edge = choose_edge(tree, plan_of(games, g, tree, terms))
+    if tree.edge_value_sum[edge] < terms.resign_threshold * tree.edge_visits[edge]:
         if games.gave_up[g] == EMPTY:
             games.gave_up[g] = info[TO_MOVE]
         if games.may_resign[g]:
-            finish_game(games, g, RESIGNATION, work, rules)
+            finish_game(games, g, RESIGNATION, work, terms)
             return
     ply = history.length[0] - 1
-    record_search(games, g, tree, ply, work, rules)
-    if ply < rules.opening_moves:
-        edge = draw_edge(tree, work.batch.policy, rules.opening_temperature, games.random_state[g])
+    record_search(games, g, tree, ply, work, terms)
+    if ply < terms.opening_moves:
+        edge = draw_edge(tree, work.batch.policy, terms.opening_temperature, games.random_state[g])
     remember(games.past[g], work.root)
     play_recorded(work.root, history, tree.edge_pos[edge], info[TO_MOVE])
     if info[PASSES] >= 2:
-        finish_game(games, g, TWO_PASSES, work, rules)
-    elif ply + 1 >= rules.move_limit:
-        finish_game(games, g, MOVE_LIMIT, work, rules)
+        finish_game(games, g, TWO_PASSES, work, terms)
+    elif ply + 1 >= terms.move_limit:
+        finish_game(games, g, MOVE_LIMIT, work, terms)
     elif tree.edge_child[edge] == NOT_EXPANDED:
         games.phase[g] = NEW
     else:
@@ -189,7 +189,7 @@ def finish_move(games: Games, g: int, tree: Tree, history: History, work: Work, 
 
 
 @kernel
-def select_in_game(games: Games, g: int, work: Work, rules: Rules) -> int:
+def select_in_game(games: Games, g: int, work: Work, terms: Terms) -> int:
     """Run one game until positions wait for the network or it is over; return how many wait. Modifies games, work."""
     tree, history, batch = tree_of(games, g), history_of(games, g), batch_of(games, g, work.batch)
     root = Position(work.root, history)
@@ -198,12 +198,12 @@ def select_in_game(games: Games, g: int, work: Work, rules: Rules) -> int:
     waiting = 0
     while waiting == 0 and games.phase[g] != FINISHED:
         done = games.done[g]
-        plan = plan_of(games, g, tree, rules)
+        plan = plan_of(games, g, tree, terms)
         if games.phase[g] == NEW:
             start_tree(tree, root, batch, plan)
             waiting = 1
-        elif done >= rules.visits:
-            finish_move(games, g, tree, history, work, rules)
+        elif done >= terms.visits:
+            finish_move(games, g, tree, history, work, terms)
         else:
             waiting, finished = select_batch(tree, root, line, batch, same_round(plan.schedule, done), plan, done)
             games.done[g] = done + waiting + finished
@@ -213,7 +213,7 @@ def select_in_game(games: Games, g: int, work: Work, rules: Rules) -> int:
 
 @kernel
 def select_in_games(
-    games: Games, begin: int, end: int, offset: int, total: int, work: Work, rules: Rules,
+    games: Games, begin: int, end: int, offset: int, total: int, work: Work, terms: Terms,
 ) -> tuple[int, int]:
     """Run games begin to end - 1, the one at `offset` first, until they wait for the network.
 
@@ -231,13 +231,13 @@ def select_in_games(
         if total + MAX_CONSIDERED_NODES > room:
             left_out = g - begin if left_out < 0 else left_out
             continue
-        games.waiting[g] = select_in_game(games, g, work, rules)
+        games.waiting[g] = select_in_game(games, g, work, terms)
         total += games.waiting[g]
     return total, max(left_out, 0)
 
 
 @kernel
-def back_up_in_games(games: Games, begin: int, end: int, work: Work, answer: Answer, rules: Rules) -> None:
+def back_up_in_games(games: Games, begin: int, end: int, work: Work, answer: Answer, terms: Terms) -> None:
     """Give games begin to end - 1 the network's answer. Modifies games."""
     for g in range(begin, end):
         if games.waiting[g] == 0:
@@ -245,7 +245,7 @@ def back_up_in_games(games: Games, begin: int, end: int, work: Work, answer: Ans
         tree, batch, first = tree_of(games, g), batch_of(games, g, work.batch), games.first[g]
         own = Answer(answer.logits[first:], answer.values[first:], answer.leads[first:], answer.ownership[first:])
         if games.phase[g] == NEW:
-            set_evaluation(tree, batch, 0, own, rules.policy_index, rules.policy_temperature)
+            set_evaluation(tree, batch, 0, own, terms.policy_index, terms.policy_temperature)
             begin_search(games, g, tree)
         else:
-            back_up_batch(tree, batch, games.waiting[g], own, rules.policy_index, rules.policy_temperature)
+            back_up_batch(tree, batch, games.waiting[g], own, terms.policy_index, terms.policy_temperature)

@@ -14,7 +14,7 @@ from nn.model_file import ModelFile
 from selfplay.archive import BatchSettings
 from selfplay.batch import SelfPlay, compile_steps, slots_per_half
 from selfplay.game import GameRecord, NewGame, draw_game
-from selfplay.games import new_rules
+from selfplay.games import new_terms
 from selfplay.progress import summarize
 from sgf.selfplay_record import write_game
 
@@ -148,13 +148,13 @@ def _work(connection: Connection, task: WorkerTask) -> None:
     except ModelFileError as error:
         _report_failure(connection, str(error), EXIT_BAD_FILE)
         return
-    rules = new_rules(settings.size, settings.visits, settings.komi, settings.superko, settings.resign_threshold,
+    terms = new_terms(settings.size, settings.visits, settings.rules, settings.resign_threshold,
                       settings.target_scale, settings.opening_moves, settings.opening_temperature,
                       settings.policy_temperature, settings.search)
     orders = Orders(connection, task)
     compile_steps()
-    play = SelfPlay(evaluator, rules, orders.next_game)
-    connection.send((READY, description, evaluator.on_gpu, 2 * slots_per_half(evaluator, rules)))
+    play = SelfPlay(evaluator, terms, orders.next_game)
+    connection.send((READY, description, evaluator.on_gpu, 2 * slots_per_half(evaluator, terms)))
     writer = Writer(connection, task.folder)
     try:
         while True:

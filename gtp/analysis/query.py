@@ -1,7 +1,7 @@
 """A query of KataGo's analysis engine: a line of JSON becomes a `Query`, or a QueryError that says what is wrong."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE, PASS
@@ -10,7 +10,7 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from gtp.analysis.fields import MAX_ECHO, Fields, QueryError
 from gtp.parameters import MAX_WIDE_ROOT_NOISE, widen_root
-from gtp.rules import HANDICAP_BONUS, NAMED_RULES, Rules, normalize_name, read_rules
+from gtp.rules import HANDICAP_BONUS, NAMED_RULES, Agreement, normalize_name, read_rules
 from mcts.restriction import Restriction
 
 MAX_KOMI = 150.0
@@ -56,7 +56,7 @@ class Query:
     to_move: Stone | None = None
     moves: list[tuple[Stone, int]] = field(default_factory=list)
     turns: dict[int, int] = field(default_factory=dict)
-    rules: Rules = Rules()
+    agreement: Agreement = Agreement()
     bonus: str = "0"
     komi: float | None = None
     visits: int | None = None
@@ -73,7 +73,7 @@ class Query:
     def make_board(self, turn: int, default_komi: float) -> GoBoard:
         """Return the game after so many moves; raises QueryError for an impossible position or an illegal move."""
         komi = (default_komi if self.komi is None else self.komi) + self.handicap_bonus(turn)
-        board = GoBoard(self.board_size, komi, self.rules.superko)
+        board = GoBoard.with_rules(self.board_size, replace(self.agreement.rules, komi=komi))
         black, white = ([pos for pos, color in self.stones.items() if color == side]
                         for side in (Stone.BLACK, Stone.WHITE))
         try:
@@ -180,12 +180,12 @@ def _read_rules(fields: Fields, query: Query) -> None:
         raise QueryError("whiteHandicapBonus", f"Must be one of {', '.join(BONUSES)}")
     query.bonus = "0" if bonus is None else str(bonus)
     try:
-        query.rules, unsupported = read_rules(wanted, Rules())
+        query.agreement, unsupported = read_rules(wanted, Agreement())
     except ValueError as error:
         raise QueryError("rules", f"Could not parse rules: {error}") from None
     if unsupported:
         text = ", ".join(f"{name} {wanted[name]}" for name in unsupported)
-        ko = "POSITIONAL" if query.rules.superko else "SIMPLE"
+        ko = "POSITIONAL" if query.agreement.rules.superko else "SIMPLE"
         query.warnings.append(("rules", f"Rules {text} not supported, using scoring AREA, tax NONE, suicide false, "
                                         f"hasButton false, ko {ko} instead"))
     query.komi = fields.number("komi", -MAX_KOMI, MAX_KOMI, KOMI_MESSAGE)

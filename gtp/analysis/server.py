@@ -225,7 +225,7 @@ class AnalysisClient:
         from mcts.params import SearchLimit
         from mcts.time_manager import StartOptions
         query, engine = job.query, self._get_engine()
-        engine.configure(superko=query.rules.superko, cgos_mode=query.rules.all_alive)
+        engine.configure(superko=query.agreement.rules.superko, cgos_mode=query.agreement.all_alive)
         engine.set_board(query.make_board(job.turn, self.options.komi))
         reporter = Reporter(query, job.turn, engine.board, engine.evaluator,
                             engine.make_estimator(engine.board.get_to_move()))

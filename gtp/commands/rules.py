@@ -6,7 +6,7 @@ from common.print_console import print_err
 from gtp.arguments import get_argument
 from gtp.commands.command_group import CommandGroup
 from gtp.protocol import Command, GtpError
-from gtp.rules import NAMED_RULES, Rules, normalize_name, read_rules
+from gtp.rules import NAMED_RULES, Agreement, normalize_name, read_rules
 
 KGS_RULES = {"chinese": "chinese-kgs", "new_zealand": "new-zealand"}
 # Parts of named rules that hardly ever matter under area scoring: the nearest that can be played takes their place.
@@ -68,10 +68,10 @@ class RulesCommands(CommandGroup):
         """Take over all fields or none; raises GtpError for what cannot be played or replaced."""
         options = self.game.options
         try:
-            rules, unsupported = read_rules(fields, Rules(options.superko, options.cgos_mode))
+            agreement, unsupported = read_rules(fields, Agreement(options.rules, options.cgos_mode))
         except ValueError as error:
             raise GtpError(f"unsupported rule {error}") from None
         for name in unsupported:
             if name not in replaceable:
                 raise GtpError(f"unsupported rule {name} {str(fields[name])[:40]}")
-        self.game.configure(superko=rules.superko, cgos_mode=rules.all_alive)
+        self.game.configure(superko=agreement.rules.superko, cgos_mode=agreement.all_alive)

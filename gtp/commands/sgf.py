@@ -2,6 +2,7 @@
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,7 +83,7 @@ class SgfCommands(CommandGroup):
         """Return the board before move `move_number` (1 = the first) of a record; raises ValueError."""
         from board.go_board import GoBoard
 
-        board = GoBoard(reader.size, komi, self.game.options.superko)
+        board = GoBoard.with_rules(reader.size, replace(self.game.board.rules, komi=komi))
         if reader.black_stones or reader.white_stones:
             board.set_up(reader.black_stones, reader.white_stones, reader.to_move)
         count = reader.get_n_moves() if move_number is None else min(move_number - 1, reader.get_n_moves())

@@ -4,12 +4,13 @@ from __future__ import annotations
 import random
 
 from board.go_board import GoBoard
+from board.ruleset import Rules
 from engine.choosing import MoveChooser
 from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.time_manager import StartOptions, TimeManager
 from mcts.tree import MCTSTree
-from selfplay.games import new_rules
+from selfplay.games import new_terms
 from tests.mcts.evaluators import HashEvaluator
 
 
@@ -23,10 +24,10 @@ def choose(seed: int, visits: int = 16) -> int:
 
 
 def test_sequential_halving_has_the_numbers_of_self_play() -> None:
-    rules = new_rules(5, 16, 7.0, True, 0.0)
+    terms = new_terms(5, 16, Rules.of(7.0, True), 0.0)
     params = EngineOptions(search="gumbel").search_params()
     assert EngineOptions(sequential_halving=True).search_params() == params
-    assert (params.selection, params.policy_temperature) == (rules.selection, rules.policy_temperature)
+    assert (params.selection, params.policy_temperature) == (terms.selection, terms.policy_temperature)
     params = EngineOptions(sequential_halving=True, playouts=3, policy_temperature=1.5).search_params()
     assert (params.selection.playouts, params.policy_temperature) == (3, 1.5)
     params = EngineOptions().search_params()

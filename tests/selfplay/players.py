@@ -16,7 +16,7 @@ from mcts.tree import MCTSTree
 from nn.feature import Evaluator
 from selfplay.batch import SelfPlay
 from selfplay.game import EndReason, GameRecord, NewGame
-from selfplay.games import Rules
+from selfplay.games import Terms
 from selfplay.steps import draw_noise
 from tests.reference.slow_board import OTHER, SlowBoard
 
@@ -39,10 +39,10 @@ class PlainBatchEvaluator:
         return answer
 
 
-def play_games(evaluator: Evaluator, rules: Rules, games: Iterable[NewGame], positions: int = 64) -> list[GameRecord]:
+def play_games(evaluator: Evaluator, terms: Terms, games: Iterable[NewGame], positions: int = 64) -> list[GameRecord]:
     """Play games to their ends and return them by number."""
     waiting = iter(games)
-    play = SelfPlay(PlainBatchEvaluator(evaluator, rules.board_size, positions), rules, lambda: next(waiting, None))
+    play = SelfPlay(PlainBatchEvaluator(evaluator, terms.board_size, positions), terms, lambda: next(waiting, None))
     records = play.step() + play.step()
     while play.running:
         records += play.step()
@@ -79,11 +79,11 @@ def complete_values(node: MCTSNode) -> np.ndarray:
     return np.where(tried, q, mixed)
 
 
-def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
+def play_slowly(evaluator: Evaluator, terms: Terms, new: NewGame) -> GameRecord:
     """Play one game with MCTSTree and GoBoard, as the issue describes it."""
-    board = GoBoard(rules.board_size, rules.komi, check_superko=True)
-    params = SearchParams(NETWORK_ALONE, rules.policy_temperature, batch_size=16, tree_size=64)
-    tree = MCTSTree(evaluator, rules.board_size, params)
+    board = GoBoard(terms.board_size, terms.komi, check_superko=True)
+    params = SearchParams(NETWORK_ALONE, terms.policy_temperature, batch_size=16, tree_size=64)
+    tree = MCTSTree(evaluator, terms.board_size, params)
     noise = KernelNoise(new.seed)
     generator = cast(np.random.Generator, noise)
     policies: list[np.ndarray] = []
@@ -91,29 +91,29 @@ def play_slowly(evaluator: Evaluator, rules: Rules, new: NewGame) -> GameRecord:
     gave_up, reason = None, None
     while reason is None:
         color = board.get_to_move()
-        best = tree.search_with_sequential_halving(board, color, SearchLimit(rules.visits), generator).candidates[0]
-        if best.winrate < rules.resign_threshold:
+        best = tree.search_with_sequential_halving(board, color, SearchLimit(terms.visits), generator).candidates[0]
+        if best.winrate < terms.resign_threshold:
             gave_up = gave_up or color
             if new.may_resign:
                 reason = EndReason.RESIGNATION
                 break
-        policy = np.full(rules.board_size ** 2 + 1, -1.0)
+        policy = np.full(terms.board_size ** 2 + 1, -1.0)
         index = tree.geometry.policy_index[tree.root.action]
-        policy[index] = tree.improved_policy(rules.target_scale)[index]
+        policy[index] = tree.improved_policy(terms.target_scale)[index]
         policies.append(policy)
         values.append(float(policy[index] @ complete_values(tree.root)))
         pos = best.pos
-        if len(policies) <= rules.opening_moves:
-            pos = draw(policy[index], rules.opening_temperature, tree.root.action, noise.random_state)
+        if len(policies) <= terms.opening_moves:
+            pos = draw(policy[index], terms.opening_temperature, tree.root.action, noise.random_state)
         board.put_stone(pos, color)
         if board.is_over:
             reason = EndReason.TWO_PASSES
-        elif len(policies) == 2 * rules.board_size ** 2:
+        elif len(policies) == 2 * terms.board_size ** 2:
             reason = EndReason.MOVE_LIMIT
     moves = [pos for _, pos in board.get_move_history()]
     return GameRecord(
-        new.number, rules.board_size, rules.komi, moves, np.array(policies, dtype=np.float32).reshape(len(moves), -1),
-        np.array(values, dtype=np.float32), reason, get_area(board.state)[0] - rules.komi, gave_up, new.may_resign,
+        new.number, terms.board_size, terms.komi, moves, np.array(policies, dtype=np.float32).reshape(len(moves), -1),
+        np.array(values, dtype=np.float32), reason, get_area(board.state)[0] - terms.komi, gave_up, new.may_resign,
     )
 
 

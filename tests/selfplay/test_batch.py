@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from board.coordinate import Coordinate
+from board.ruleset import Rules
 from board.stone import Stone
 from mcts.constant import C_SCALE
 from selfplay.game import EndReason, GameRecord, NewGame, draw_game
-from selfplay.games import new_rules
+from selfplay.games import new_terms
 from sgf.match_result import MatchResult
 from sgf.reader import SGFReader
 from sgf.selfplay_record import decode_policy_comment, write_game
@@ -18,6 +19,8 @@ from tests.mcts.evaluators import ColorEvaluator, ConstantEvaluator
 from tests.selfplay.players import SlowGame, play_games, play_slowly, replay
 from tools.benchlib.evaluators import HashEvaluator
 
+# Half a point of komi, and superko.
+HALF = Rules.of(0.5, True)
 LOST = {Stone.BLACK: MatchResult.WHITE_WIN, Stone.WHITE: MatchResult.BLACK_WIN}
 
 
@@ -61,8 +64,8 @@ def test_one_game_is_one_search_after_the_other_with_a_drawn_opening(
 
 def test_drawn_openings_are_of_more_kinds() -> None:
     def kinds(opening_moves: int, temperature: float = 1.0) -> int:
-        rules = new_rules(5, 16, 0.5, True, 0.0, 0.001, opening_moves, temperature)
-        return len({tuple(record.moves[:2]) for record in play_games(HashEvaluator(5), rules, begin(60))})
+        terms = new_terms(5, 16, HALF, 0.0, 0.001, opening_moves, temperature)
+        return len({tuple(record.moves[:2]) for record in play_games(HashEvaluator(5), terms, begin(60))})
 
     assert kinds(2) > 1.5 * kinds(0)
     assert kinds(2, 0.2) < kinds(2) < kinds(2, 5.0)
@@ -70,8 +73,8 @@ def test_drawn_openings_are_of_more_kinds() -> None:
 
 def test_targets_come_from_the_network_and_the_values_alone() -> None:
     """The network likes all moves alike, and win rates do not count: no atari is taught as anything better."""
-    rules = new_rules(5, 4, 0.5, True, 0.0, target_scale=1e-9)
-    for record in play_games(ConstantEvaluator(5), rules, begin(3)):
+    terms = new_terms(5, 4, HALF, 0.0, target_scale=1e-9)
+    for record in play_games(ConstantEvaluator(5), terms, begin(3)):
         for row in record.policy:
             candidates = row[row >= 0]
             np.testing.assert_allclose(candidates, 1 / len(candidates), rtol=1e-4)
@@ -85,7 +88,7 @@ def entropy(record: GameRecord) -> float:
 
 def test_a_smaller_target_scale_teaches_a_softer_policy() -> None:
     """The less win rates count, the nearer the policy is to the network's own, which is wider here; the moves stay."""
-    sharp, soft, softest = (play_games(HashEvaluator(5), new_rules(5, 16, 0.5, True, 0.0, scale), begin(1))[0]
+    sharp, soft, softest = (play_games(HashEvaluator(5), new_terms(5, 16, HALF, 0.0, scale), begin(1))[0]
                             for scale in (1.0, 0.1, 0.001))
     assert entropy(sharp) < entropy(soft) < entropy(softest)
     assert sharp.moves == soft.moves == softest.moves
@@ -93,7 +96,7 @@ def test_a_smaller_target_scale_teaches_a_softer_policy() -> None:
 
 def test_a_policy_temperature_above_1_teaches_a_softer_policy() -> None:
     sharp, plain, soft = (
-        play_games(HashEvaluator(5), new_rules(5, 16, 0.5, True, 0.0, 0.001, policy_temperature=t), begin(1))[0]
+        play_games(HashEvaluator(5), new_terms(5, 16, HALF, 0.0, 0.001, policy_temperature=t), begin(1))[0]
         for t in (0.5, 1.0, 2.0))
     assert entropy(sharp) < entropy(plain) < entropy(soft)
 
@@ -108,30 +111,30 @@ def compare_with_searches(size: int, visits: int, komi: float, threshold: float,
                           target_scale: float = C_SCALE, opening_moves: int = 0,
                           opening_temperature: float = 1.0, policy_temperature: float = 1.0) -> None:
     """Play games both ways; they must be equal to the last bit."""
-    rules = new_rules(size, visits, komi, True, threshold, target_scale, opening_moves, opening_temperature,
+    terms = new_terms(size, visits, Rules.of(komi, True), threshold, target_scale, opening_moves, opening_temperature,
                       policy_temperature)
     evaluator = HashEvaluator(size)
     for new in begin(games, seed=size):
-        [fast] = play_games(evaluator, rules, [new], positions=16)
-        slow = play_slowly(evaluator, rules, new)
+        [fast] = play_games(evaluator, terms, [new], positions=16)
+        slow = play_slowly(evaluator, terms, new)
         assert fast.moves == slow.moves
         assert same(fast, slow), new
 
 
 @pytest.mark.parametrize(("size", "visits"), [(4, 16), (5, 33), (9, 16)])
 def test_a_game_does_not_depend_on_its_neighbors(size: int, visits: int) -> None:
-    rules, evaluator = new_rules(size, visits, 0.5, True, 0.1), HashEvaluator(size)
-    alone, few, many = (play_games(evaluator, rules, begin(25), positions) for positions in (16, 40, 300))
+    terms, evaluator = new_terms(size, visits, HALF, 0.1), HashEvaluator(size)
+    alone, few, many = (play_games(evaluator, terms, begin(25), positions) for positions in (16, 40, 300))
     assert [record.number for record in many] == list(range(1, 26))
     assert all(map(same, alone, few)) and all(map(same, few, many))
     assert len({tuple(record.moves) for record in many}) > 5
-    assert not same(play_games(evaluator, rules, begin(1, seed=1))[0], alone[0])
+    assert not same(play_games(evaluator, terms, begin(1, seed=1))[0], alone[0])
 
 
 @pytest.mark.parametrize(("size", "visits", "komi"), [(2, 5, 0.0), (3, 16, 0.0), (5, 16, 0.5), (9, 4, 7.0)])
 def test_every_game_ends_truly(size: int, visits: int, komi: float) -> None:
     reasons = set()
-    for record in play_games(HashEvaluator(size), new_rules(size, visits, komi, True, 0.05), begin(40), 128):
+    for record in play_games(HashEvaluator(size), new_terms(size, visits, Rules.of(komi, True), 0.05), begin(40), 128):
         board = replay(record)
         reasons.add(record.reason)
         assert len(record.moves) == len(record.policy) <= 2 * size * size
@@ -153,7 +156,7 @@ def test_every_game_ends_truly(size: int, visits: int, komi: float) -> None:
 
 
 def test_policies_are_probabilities_of_the_candidates() -> None:
-    for record in play_games(HashEvaluator(5), new_rules(5, 16, 0.5, True, 0.0), begin(5)):
+    for record in play_games(HashEvaluator(5), new_terms(5, 16, HALF, 0.0), begin(5)):
         for number in range(len(record.moves)):
             board = replay(GameRecord(**{**vars(record), "moves": record.moves[:number]}))
             candidates = [*board.get_all_legal_pos(board.get_to_move(), fill_eyes=False), 0]
@@ -167,7 +170,7 @@ def test_policies_are_probabilities_of_the_candidates() -> None:
 def test_superko_is_a_choice() -> None:
     def repeats(superko: bool) -> int:
         never_pass = ConstantEvaluator(2, {0: -10.0})
-        records = play_games(never_pass, new_rules(2, 2, 0.0, superko, 0.0), begin(60, seed=3))
+        records = play_games(never_pass, new_terms(2, 2, Rules.of(0.0, superko), 0.0), begin(60, seed=3))
         count = 0
         for record in records:
             slow = SlowGame(2)
@@ -183,8 +186,8 @@ def test_superko_is_a_choice() -> None:
 
 def test_resignation_and_the_games_in_which_nobody_may() -> None:
     """Black is told that it loses, and passing first costs nothing: may_resign alone decides."""
-    rules = new_rules(5, 8, 0.5, True, 0.05)
-    records = play_games(ColorEvaluator(5, win=0.01), rules, begin(60, no_resign_rate=0.25))
+    terms = new_terms(5, 8, HALF, 0.05)
+    records = play_games(ColorEvaluator(5, win=0.01), terms, begin(60, no_resign_rate=0.25))
     free = [record for record in records if record.may_resign]
     assert 0 < len(records) - len(free) < 30
     for record in free:
@@ -197,8 +200,8 @@ def test_resignation_and_the_games_in_which_nobody_may() -> None:
 
 
 def test_nobody_resigns_at_threshold_zero() -> None:
-    rules = new_rules(4, 4, 0.5, True, 0.0)
-    records = play_games(ConstantEvaluator(4, win=0.0), rules, begin(10, no_resign_rate=0.0))
+    terms = new_terms(4, 4, HALF, 0.0)
+    records = play_games(ConstantEvaluator(4, win=0.0), terms, begin(10, no_resign_rate=0.0))
     assert all(record.reason != EndReason.RESIGNATION for record in records)
 
 
@@ -208,7 +211,7 @@ def test_the_share_of_games_without_resignation() -> None:
 
 
 def test_files_say_what_happened(tmp_path: Path) -> None:
-    for record in play_games(HashEvaluator(5), new_rules(5, 8, 0.5, True, 0.1), begin(12)):
+    for record in play_games(HashEvaluator(5), new_terms(5, 8, HALF, 0.1), begin(12)):
         path = write_game(tmp_path, record.number, record.get_sgf())
         assert path == tmp_path / f"{record.number}.sgf"
         reader = SGFReader(path, 5)

@@ -12,12 +12,13 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from board.ruleset import Rules
 from nn.feature import BASIC
 from nn.model_file import RANDOM_MODEL
 from selfplay.archive import BatchSettings, open_batch
 from selfplay.batch import SelfPlay
 from selfplay.game import GameRecord, draw_game
-from selfplay.games import new_rules
+from selfplay.games import new_terms
 from selfplay.progress import GameSummary, summarize
 from selfplay.supervisor import Supervisor
 from selfplay.worker import GAME, READY, WorkerTask
@@ -54,9 +55,9 @@ class FreeBatchEvaluator:
 
 def measure_play(settings: Settings) -> tuple[list[Figure], list[GameRecord]]:
     """Return the speed of one core when the network costs nothing, and the games."""
-    rules = new_rules(settings.board_size, settings.selfplay_visits, KOMI, True, NO_RESIGNATION)
+    terms = new_terms(settings.board_size, settings.selfplay_visits, Rules.of(KOMI, True), NO_RESIGNATION)
     numbers = count(1)
-    play = SelfPlay(FreeBatchEvaluator(settings.board_size), rules, lambda: draw_game(next(numbers), (0,), 1.0))
+    play = SelfPlay(FreeBatchEvaluator(settings.board_size), terms, lambda: draw_game(next(numbers), (0,), 1.0))
     records: list[GameRecord] = []
     while not records:  # compiles
         records = play.step()

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 
+from board.ruleset import Rules
 from common.cores import count_usable_cores
 from nn.inference.batch_evaluator import CudaEvaluator, ThreadedEvaluator, load_batch_evaluator
 from selfplay.batch import SelfPlay
 from selfplay.game import draw_game
-from selfplay.games import new_rules
+from selfplay.games import new_terms
 from selfplay.local_pool import share_cores
 from tools.benchlib.measure import Figure, Settings
 
@@ -44,9 +45,9 @@ def count_process(settings: Settings, number: int, threads: int) -> Counts:
     """Play and evaluate in turn for the wanted time; every row has finished a game before anything is counted."""
     evaluator, description = load_batch_evaluator(
         settings.model, settings.board_size, settings.use_gpu, threads, settings.positions)
-    rules = new_rules(settings.board_size, settings.selfplay_visits, KOMI, True, RESIGN_THRESHOLD)
+    terms = new_terms(settings.board_size, settings.selfplay_visits, Rules.of(KOMI, True), RESIGN_THRESHOLD)
     numbers = count(1)
-    play = SelfPlay(evaluator, rules, lambda: draw_game(next(numbers), (number,), NO_RESIGN_RATE))
+    play = SelfPlay(evaluator, terms, lambda: draw_game(next(numbers), (number,), NO_RESIGN_RATE))
     play.step()
     play.step()
     first_games = set(range(1, play.running + 1))
