@@ -21,7 +21,7 @@ class RulesCommands(CommandGroup):
         options = self.game.options
         return json.dumps({
             "friendlyPassOk": not options.cgos_mode, "hasButton": False,
-            "ko": "POSITIONAL" if options.superko else "SIMPLE", "scoring": "AREA", "suicide": False, "tax": "NONE",
+            "ko": options.rules.ko.name, "scoring": "AREA", "suicide": False, "tax": "NONE",
             "whiteHandicapBonus": "0",
         }, separators=(",", ":"))
 
