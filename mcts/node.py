@@ -11,7 +11,11 @@ MAX_PV_LENGTH = 30
 
 
 class MCTSNode:
-    """A view on one node; arrays have one entry per candidate move, those that PUCT chose first."""
+    """A view on one node; arrays have one entry per candidate move, those that PUCT chose first.
+
+    The names are the lecture's; behind them stand Tree.edge_pos (action), edge_child (children_index), edge_prior
+    (children_policy), edge_visits (children_visits) and so on.
+    """
 
     def __init__(self, tree: Tree, index: int) -> None:
         """Look at node `index` of `tree`."""

@@ -1,7 +1,7 @@
 """The searches that there are: the one table that options, engine, self-play and the tree look into.
 
-A further search is an entry here, a branch in `select_edge` (mcts/algorithm.py), where it chooses its way down the
-tree, and one in MCTSTree.run, which drives it.
+A further search is a number in mcts/constant.py, an entry here, a branch in `select_edge` (mcts/algorithm.py), where it
+chooses its way down the tree, and one in MCTSTree.run, which drives it. Options and help follow from the table.
 """
 
 from dataclasses import dataclass
