@@ -51,7 +51,7 @@ class Blocks(NamedTuple):
     """An array in parts whose rows together make up `shape`."""
 
     shape: tuple[int, ...]
-    dtype: type
+    dtype: type | str
     parts: Iterable[np.ndarray]
 
 
