@@ -76,6 +76,8 @@ class Engine(Game):
         """Return the network for a board size, loading it if it is not the one at hand; raises ModelFileError."""
         if self._evaluator is None or getattr(self._evaluator, "board_size", size) != size:
             self._evaluator = self._source.load(size)
+            if note := getattr(self._evaluator, "note", ""):
+                print_err(f"Note: {note}")
         return self._evaluator
 
     @property

@@ -49,6 +49,7 @@ class Evaluator:
         tells_lead: whether it tells lead and ownership, too.
         batch_limit: positions that are evaluated at a time; a call may bring more.
         description: device, number format and shape of the network, for people.
+        note: what a user should know before he plays with it, mostly nothing.
         network, dtype: the network as it is run, and its number format, for nn/inference/batch_evaluator.py.
     """
 
@@ -70,8 +71,12 @@ class Evaluator:
         self.network = prepared.to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
         self._tiled = TiledNet(self.network) if self._pays_to_tile() else None
         shape = network.shape
-        self.description = (f"{shape['filters']}x{shape['blocks']} network for {self.board_size}x{self.board_size} "
-                            f"on {self.device.type}, {str(self.dtype).removeprefix('torch.')}")
+        size = f"{self.board_size}x{self.board_size}"
+        self.description = (f"{shape['filters']}x{shape['blocks']} network for {size} on {self.device.type}, "
+                            f"{str(self.dtype).removeprefix('torch.')}")
+        trained_on = network.config.trained_on if isinstance(network, PooledNet) else self.board_size
+        self.note = "" if trained_on == self.board_size else (
+            f"the network has learnt from games on {trained_on}x{trained_on} only: on {size} it plays by what carries over")
 
     def _pays_to_tile(self) -> bool:
         """Tell whether Winograd convolutions are the faster ones here."""

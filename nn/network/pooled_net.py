@@ -38,6 +38,7 @@ class PooledConfig:
     block: str = "gpool"
     activation: str = "relu"
     norm: str = "batch"
+    trained_on: int = 9  # board size of the games it has learnt from; others are played as well as that carries
 
 
 def pool(features: torch.Tensor) -> torch.Tensor:
@@ -216,7 +217,8 @@ class PooledNet(nn.Module):
     @property
     def shape(self) -> dict[str, Any]:
         """What tells this network from others of its kind, by the names of the options that choose it."""
-        return {name: value for name, value in asdict(self.config).items() if name != "planes"} | {"head": "pooled"}
+        chosen = {name: value for name, value in asdict(self.config).items() if name not in ("planes", "trained_on")}
+        return chosen | {"head": "pooled"}
 
     def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return policy logits [N, A], value logits [N, 3], lead [N] and ownership logits [N, S*S], all the mover's."""

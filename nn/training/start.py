@@ -20,7 +20,8 @@ def make_first_network(config: TrainConfig) -> DualNet | PooledNet:
         filters, blocks = config.filters or DEFAULT_FILTERS, config.blocks or DEFAULT_BLOCKS
         if config.is_lecture:
             return DualNet(torch.device("cpu"), config.board_size, filters, blocks)
-        return make_pooled_net(asdict(replace(config, filters=filters, blocks=blocks)))
+        return make_pooled_net({**asdict(config), "filters": filters, "blocks": blocks,
+                                "trained_on": config.board_size})
     try:
         network = load_network(config.start, config.board_size)
     except ModelFileError as error:
