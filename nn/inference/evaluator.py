@@ -76,7 +76,7 @@ class Evaluator:
                             f"{str(self.dtype).removeprefix('torch.')}")
         trained_on = network.config.trained_on if isinstance(network, PooledNet) else self.board_size
         self.note = "" if trained_on == self.board_size else (
-            f"the network has learnt from games on {trained_on}x{trained_on} only: on {size} it plays by what carries over")
+            f"the network has learnt on {trained_on}x{trained_on} only: on {size} it plays by what carries over")
 
     def _pays_to_tile(self) -> bool:
         """Tell whether Winograd convolutions are the faster ones here."""
