@@ -18,7 +18,7 @@ from engine.diagnostics import format_choice, format_speed
 from engine.game import Game
 from engine.move_choice import Choice
 from engine.options import EngineOptions
-from engine.precompile import compile_rules, compiling
+from engine.precompile import compile_planes, compile_rules, compiling
 from mcts.analysis import SearchResult
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit
@@ -26,6 +26,7 @@ from mcts.score_estimate import Estimate, Estimator, ScoreEstimator
 from mcts.time_manager import StartOptions
 from mcts.tree import Evaluator, MCTSTree
 from mcts.tree_estimate import TreeEstimator, make_estimate
+from nn.feature import plane_set_of
 from nn.inference.policy_player import RawEvaluation, evaluate
 from nn.model_file import choose_size
 
@@ -96,6 +97,8 @@ class Engine(Game):
         """Load the network and, if that is wanted, compile; may run in a thread of its own while the game is set up."""
         with compiling() if self._source.warm_up else nullcontext():
             size = self.tree.board_size
+            if self._source.warm_up:
+                compile_planes(plane_set_of(self.evaluator))
         if self._source.warm_up:
             self._warm_up(size)
 

@@ -22,6 +22,7 @@ from mcts.params import SearchLimit
 from mcts.score_estimate import ScoreEstimator
 from mcts.search_kernels import back_up_batch, select_batch, start_tree
 from mcts.tree import MCTSTree
+from nn.feature import PlaneSet, encode_board
 
 # Compiled code serves every size.
 SIZE = 5
@@ -54,6 +55,11 @@ def compile_rules() -> None:
     final_lead(board, color, all_alive=False)
     board.check_self_atari_stone(board.onboard_pos[-1], color)
     board.copy().undo()
+
+
+def compile_planes(plane_set: PlaneSet) -> None:
+    """Compile what shows positions to the network."""
+    encode_board(GoBoard(SIZE), Stone.BLACK, plane_set)
 
 
 def compile_search_in_child() -> None:
