@@ -110,12 +110,12 @@ class MCTSTree:
     def _reserve(self) -> bool:
         """Make room for one more batch; return False when the memory allowed does not suffice."""
         batch, actions = self.params.batch_size, len(self.geometry.policy_pos)
-        nodes, edges = len(self._tree.node_edge), len(self._tree.edge_pos)
-        if (self._tree.counters[NODES] + batch <= nodes
-                and self._tree.counters[EDGES] + batch * actions <= edges):
+        nodes = int(self._tree.counters[NODES]) + batch
+        edges = int(self._tree.counters[EDGES]) + batch * actions
+        if nodes <= len(self._tree.node_edge) and edges <= len(self._tree.edge_pos):
             return True
-        larger = self._capacity(2 * nodes)
-        if larger[0] <= nodes:
+        larger = self._capacity(2 * len(self._tree.node_edge))
+        if larger[0] < nodes or larger[1] < edges:
             return False
         self._spare = None  # it would be too small; given back before the larger tree is made
         self._tree = grow_tree(self._tree, *larger)

@@ -323,6 +323,18 @@ def test_a_full_tree_ends_the_search(batch_size: int, name: str) -> None:
     check_result(following, tree, game.board, game.stone)
 
 
+@pytest.mark.parametrize("tree_size", range(60, 80))
+def test_what_memory_allows_may_not_be_enough_for_one_more_batch(tree_size: int) -> None:
+    # Twice this size is more than 1 MiB allows, and what it allows is less than a batch more than is used.
+    tree = MCTSTree(HashEvaluator(9), 9, small_params(16, tree_size=tree_size, max_memory_mb=1))
+    tree._tree.counters[:2] = tree_size, tree_size * 82
+    assert not tree._reserve() or len(tree._tree.node_edge) >= tree_size + 16
+    while tree._reserve():
+        tree._tree.counters[:2] += 16, 16 * 82
+        assert tree._tree.counters[0] <= len(tree._tree.node_edge)
+        assert tree._tree.counters[1] <= len(tree._tree.edge_pos)
+
+
 def test_the_memory_allowed_holds_both_trees() -> None:
     game = Game(9)
     tree = MCTSTree(HashEvaluator(9), 9, small_params(16, tree_size=2, max_memory_mb=1))
