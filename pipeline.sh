@@ -30,7 +30,7 @@ GAMES=${GAMES:-10000}                    # self-play: games a generation
 VISITS=${VISITS:-16}
 PROCESSES=${PROCESSES:-4}
 SELF_PLAY_OPTIONS=${SELF_PLAY_OPTIONS:-} # more options of selfplay_main.py
-FINAL_STATUS=${FINAL_STATUS:-true}       # let GNU Go, if it is installed, correct the results of the games
+FINAL_STATUS=${FINAL_STATUS:-false}      # take the stones off that GNU Go calls dead before results are learnt (doc/rl.md)
 
 WINDOW=${WINDOW:-300000}                 # training: newest games to learn from
 TRAIN_OPTIONS=${TRAIN_OPTIONS:-}         # more options of train.py, such as --filters 32 --value-blend 0.5
@@ -210,9 +210,7 @@ self_play_until_complete() { # self_play_until_complete GENERATION: sets `next` 
 learn() { # learn GENERATION: from the newest games
     local launcher=("$python")
     [ "$GPUS" -le 1 ] || launcher=("$python" -m torch.distributed.run --standalone --nproc-per-node "$GPUS")
-    if $FINAL_STATUS && PATH=$PATH:/usr/games command -v gnugo >/dev/null; then
-        run "$python" get_final_status.py --kifu-dir "$ARCHIVE"
-    fi
+    if $FINAL_STATUS; then run "$python" get_final_status.py --kifu-dir "$ARCHIVE"; fi
     say "generation $1: training"
     local options=()
     [ "$(network 0)" = none ] || options=(--start "$(network 0)")
