@@ -30,12 +30,6 @@ class SearchComment(NamedTuple):
         return min(max(won + 0.5 * self.no_result, 0.0), 1.0)
 
 
-def encode_search_comment(comment: SearchComment) -> str:
-    """Return the comment's text."""
-    return (f"{comment.win:.2f} {comment.loss:.2f} {comment.no_result:.2f} {comment.lead:.1f} "
-            f"v={comment.visits}")
-
-
 def decode_search_comment(text: str) -> SearchComment | None:
     """Return what a comment says, or None for any other comment; words after the visits are ignored."""
     words = text.split()
