@@ -31,8 +31,6 @@ from nn.inference.policy_player import RawEvaluation, evaluate
 from nn.model_file import choose_size
 
 WARM_UP_VISITS = 16
-# Version of the model files' format, a whole number because programs expect one as KataGo's; there is one format.
-MODEL_FORMAT = 1
 REGRESSION_SEED = 0
 
 @dataclass(frozen=True)
@@ -229,14 +227,6 @@ class Engine(Game):
     def get_policy(self, color: Stone) -> np.ndarray:
         """Return the network's policy, float [S*S+1]."""
         return self.evaluate(color).policy
-
-    def describe_model(self) -> dict[str, Any]:
-        """Return the network as KataGo describes one."""
-        return {
-            "name": self.options.model, "internalName": str(getattr(self.evaluator, "description", "")),
-            "version": MODEL_FORMAT, "maxBatchSize": self.tree.params.batch_size, "usesHumanSLProfile": False,
-            "usingFP16": "false",
-        }
 
     def dump_tree(self) -> str:
         """Return the last search's tree and position as one line of JSON; raises ValueError when there is none."""

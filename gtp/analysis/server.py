@@ -16,6 +16,7 @@ from engine.loader import EngineLoader, LoadError, make_engine
 from engine.options import EngineOptions
 from gtp.analysis.fields import MAX_ECHO, Fields, QueryError, parse_json
 from gtp.client import EXIT_BAD_MODEL, EXIT_OK, prepare_stdout
+from gtp.katago_model import describe_model
 from gtp.reader import InputLine, LineReader
 from gtp.session import nobody_reads_stdout, write_stdout
 from program import VERSION
@@ -151,7 +152,7 @@ class AnalysisClient:
         if action == "query_version":
             content |= {"version": self.options.override_version or VERSION, "git_hash": NO_GIT_HASH}
         elif action == "query_models":
-            content["models"] = [self._get_engine().describe_model()]
+            content["models"] = [describe_model(self._get_engine())]
         elif action in ("terminate", "terminate_all"):
             fields = Fields(content)
             if action == "terminate" and not isinstance(fields.get("terminateId"), str):

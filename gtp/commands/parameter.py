@@ -7,6 +7,7 @@ from typing import Any
 
 from gtp.arguments import COLORS, get_argument
 from gtp.commands.command_group import CommandGroup
+from gtp.katago_model import describe_model
 from gtp.parameters import BOOLEANS, LZ_OPTIONS, PARAMETERS, show_boolean
 from gtp.protocol import Command, GtpError
 
@@ -79,7 +80,7 @@ class ParameterCommands(CommandGroup):
 
     def cmd_kata__get__models(self, _: Command) -> str:
         """Answer the network as JSON."""
-        return json.dumps([self.engine.describe_model()])
+        return json.dumps([describe_model(self.engine)])
 
     def cmd_kata__raw__nn(self, command: Command) -> str:
         """Answer what the network says about the position, without search, for symmetry 0 to 7 or `all` of them."""

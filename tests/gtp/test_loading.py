@@ -12,12 +12,14 @@ import pytest
 
 from common import kernel
 from engine.engine import Engine, EvaluatorSource
+from engine.game import Game
 from engine.loader import AbandonedError, EngineLoader
 from engine.options import EngineOptions
 from gtp import session
 from gtp.analysis.fields import QueryError
 from gtp.analysis.server import AnalysisClient
 from gtp.client import GtpClient
+from gtp.commands.setup import SetupCommands
 from gtp.reader import LineReader
 from nn.inference.evaluator import load_evaluator
 from nn.model_file import ANY_SIZE, find_sizes
@@ -168,8 +170,12 @@ def test_a_game_without_its_player_keeps_its_promises():
 def test_board_commands_do_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch):
     patience: list[bool] = []
     gtp = Controller()
-    monkeypatch.setattr("gtp.commands.setup.SetupCommands.game", property(
-        lambda self: patience.append(kernel._patience.endless) or self.session.game))
+
+    def look(group: SetupCommands) -> Game:
+        patience.append(kernel._patience.endless)
+        return group.session.game
+
+    monkeypatch.setattr(SetupCommands, "game", property(look))
     gtp.ask("komi 5")
     assert gtp.engine.board.get_komi() == 5  # the engine is loaded now
     gtp.ask("komi 6")
