@@ -116,8 +116,8 @@ class AnalyzeCommands(CommandGroup):
         """Report until the next line; without an interval there is one report, at the end."""
         from engine.choosing import Watch
         request = self._parse(command, dialect)
+        self.session.open_reply()  # at once, also while the network still loads
         report = self._reporter(request, dialect)
-        self.session.open_reply()
         watch = Watch(self.session.is_next_line_here, report, request.interval, request.restriction,
                       root_temperature=self.game.options.analysis_root_temperature)
         result = self.engine.analyze(request.color, watch)
@@ -132,8 +132,8 @@ class AnalyzeCommands(CommandGroup):
         """Report, with a last line at the end at least, then play a move and answer it."""
         from engine.choosing import Watch
         request = self._parse(command, dialect)
+        self.session.open_reply()  # at once, also while the network still loads
         report = self._reporter(request, dialect)
-        self.session.open_reply()
         watch = Watch(self.session.should_stop, report, request.interval, request.restriction)
         pos = self.engine.genmove(request.color, self.session.line.arrived, watch)
         return f"play {self.format_move(pos)}"
@@ -151,9 +151,9 @@ class AnalyzeCommands(CommandGroup):
         """Report, then answer a move and play nothing."""
         from engine.choosing import Watch
         request = self._parse(command, KATA)
-        report = self._reporter(request, KATA)
         stop = self.session.is_next_line_here if cancellable else self.session.should_stop
         self.session.open_reply()
+        report = self._reporter(request, KATA)
         watch = Watch(stop, report, request.interval, request.restriction)
         pos = self.engine.find_move(request.color, self.session.line.arrived, watch)
         return f"play {CANCELLED if cancellable and self.session.is_next_line_here() else self.format_move(pos)}"
