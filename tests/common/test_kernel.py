@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numba.core import event
 
-from common.kernel import without_compiler
+from common.kernel import wait_for_compiler, without_compiler
 
 SOURCE = '''
 from common.kernel import kernel
@@ -84,3 +84,12 @@ def test_what_is_not_compiled_yet_runs_as_python(kernels: ModuleType):
     assert listener.names == ["walk", "step"], "another thread compiles"
     with without_compiler():
         assert kernels.walk(*arguments()) == 61 and len(kernels.walk.signatures) == 1
+
+
+def test_a_command_that_has_waited_long_enough_compiles(kernels: ModuleType):
+    with without_compiler():
+        wait_for_compiler()
+        kernels.walk(*arguments())
+        assert kernels.walk.signatures
+    kernels.step(*arguments()[:1], 1)
+    assert kernels.step.signatures
