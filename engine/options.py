@@ -1,6 +1,6 @@
 """What the command line of the engine decides."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from board.constant import DEFAULT_KOMI
@@ -69,6 +69,15 @@ class EngineOptions:
     def search_kind(self) -> SearchKind:
         """The search that these options ask for."""
         return SEARCHES["gumbel" if self.sequential_halving else self.search]
+
+    def for_katago(self) -> "EngineOptions":
+        """Return the options for a network of KataGo: without playouts and with the policy as it is, unless asked for.
+
+        Both make up for what a weak network does not see. A strong one knows better than random games: they drew a
+        position that it rightly takes for won (0.95) down to 0.78 (doc/katago_networks.md).
+        """
+        playouts = 0 if self.playouts is None else self.playouts
+        return replace(self, playouts=playouts, policy_temperature=self.policy_temperature or 1.0)
 
     def search_params(self) -> SearchParams:
         """Return the search parameters that these options ask for; the search's own where they ask for none."""

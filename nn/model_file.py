@@ -66,12 +66,20 @@ class _ShapeReader(pickle.Unpickler):
         """Leave the numbers where they are."""
 
 
-def find_sizes(path: str | Path) -> range | None:
-    """Return the board sizes that a file's network can play, without torch; None where the file does not tell."""
+def is_katago_file(path: str | Path) -> bool:
+    """Tell whether a file begins as KataGo's do; one that cannot be read does not."""
     try:
         with open(path, "rb") as file:
-            if file.read(len(GZIP_MAGIC)) == GZIP_MAGIC:
-                return KATAGO_SIZES
+            return file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+    except OSError:
+        return False
+
+
+def find_sizes(path: str | Path) -> range | None:
+    """Return the board sizes that a file's network can play, without torch; None where the file does not tell."""
+    if is_katago_file(path):
+        return KATAGO_SIZES
+    try:
         with zipfile.ZipFile(path) as archive:
             name = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
             content = _ShapeReader(archive.open(name)).load()

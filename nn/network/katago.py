@@ -38,12 +38,13 @@ def identity(features: torch.Tensor) -> torch.Tensor:
 
 
 def mish(features: torch.Tensor) -> torch.Tensor:
-    """Return x tanh(log(1 + e^x)) = x - x / (1 + e^x + e^2x / 2), on CPUs in a third of the time of torch's own."""
+    """Return x tanh(log(1 + e^x)) = x - x / (1 + e^x + e^2x / 2), on CPUs faster than torch's own."""
     if features.is_cuda:
         return functional.mish(features, inplace=True)
     x = features.float()
     power = x.clamp(max=MISH_IS_IDENTITY).exp_()
-    return torch.addcdiv(x, x, power.addcmul_(power, power, value=0.5).add_(1.0), value=-1.0).to(features.dtype)
+    power.addcmul_(power, power, value=0.5).add_(1.0)
+    return torch.addcdiv(x, x, power, value=-1.0).to(features.dtype)
 
 
 ACTIVATIONS: dict[str, Activation] = {

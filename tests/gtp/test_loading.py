@@ -13,7 +13,7 @@ import pytest
 from common import kernel
 from engine.engine import Engine, EvaluatorSource
 from engine.game import Game
-from engine.loader import AbandonedError, EngineLoader
+from engine.loader import AbandonedError, EngineLoader, make_engine
 from engine.options import EngineOptions
 from gtp import session
 from gtp.analysis.fields import QueryError
@@ -141,6 +141,17 @@ def test_the_size_of_a_model_is_found_without_loading_it(tmp_path: Path):
     for name in ("tiny.bin.gz", "pooled.bin"):
         assert find_sizes(tmp_path / name) == load_evaluator(tmp_path / name).sizes
     assert find_sizes(ROOT / "main.py") is find_sizes(tmp_path / "none.bin") is None
+
+
+def test_a_network_of_katago_is_searched_without_playouts_unless_they_are_asked_for(tmp_path: Path):
+    path = tmp_path / "tiny.bin.gz"
+    path.write_bytes(TinyNetwork(8).content(True))
+    params = make_engine(EngineOptions(model=str(path))).options.search_params()
+    assert (params.selection.playouts, params.policy_temperature) == (0, 1.0)
+    params = make_engine(EngineOptions(model=str(path), playouts=3, policy_temperature=1.5)).options.search_params()
+    assert (params.selection.playouts, params.policy_temperature) == (3, 1.5)
+    params = make_engine(EngineOptions(model=str(ROOT / "model" / "model.bin"))).options.search_params()
+    assert (params.selection.playouts, params.policy_temperature) == (16, 2.0)
 
 
 def test_the_network_for_another_size_is_loaded_when_it_is_needed():
