@@ -2,7 +2,7 @@
 # The reinforcement-learning loop: self-play -> archive/ -> training -> model/ -> self-play.
 #
 #   ./pipeline.sh                           from a network that knows nothing
-#   ./pipeline.sh --start model/model.bin   from a supervised model
+#   ./pipeline.sh --start model/dual-net.bin  from a supervised model
 #   ./pipeline.sh --gate                    only a network that beats the playing one plays on (AlphaGo Zero's rule;
 #                                           without it the newest one plays: AlphaZero's)
 #

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from common.patience import say_if_slow
 from common.print_console import print_err
 from engine.options import EngineOptions
-from nn.model_file import ANY_SIZE, RANDOM_MODEL, ModelFileError, find_sizes, is_katago_file
+from nn.model_file import ANY_SIZE, RANDOM_MODEL, ModelFileError, find_sizes, tells_lead
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -35,9 +35,9 @@ def make_engine(options: EngineOptions) -> "Engine":
         from nn.inference.evaluator import load_evaluator
         return load_evaluator(options.model, board_size, options.use_gpu, options.symmetries)
 
-    if is_katago_file(options.model):
-        options = options.for_katago()
     sizes = ANY_SIZE if options.model == RANDOM_MODEL else find_sizes(options.model)
+    if tells_lead(options.model):
+        options = options.for_knowing_network()
     return Engine(options, EvaluatorSource(load, sizes, warm_up=True))
 
 

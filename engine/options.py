@@ -15,6 +15,8 @@ DEFAULT_MODEL = "model/model.bin"
 RESIGN_THRESHOLD = 0.05
 RESIGN_STREAK = 3
 MAX_TEMPERATURE = 10.0
+# Policy temperature of the search with a network that tells leads (EngineOptions.for_knowing_network).
+KNOWING_TEMPERATURE = 1.2
 MIN_POLICY_TEMPERATURE = 0.1
 MAX_PLAYOUTS = 10000
 
@@ -70,14 +72,14 @@ class EngineOptions:
         """The search that these options ask for."""
         return SEARCHES["gumbel" if self.sequential_halving else self.search]
 
-    def for_katago(self) -> "EngineOptions":
-        """Return the options for a network of KataGo: without playouts and with the policy as it is, unless asked for.
+    def for_knowing_network(self) -> "EngineOptions":
+        """Return the options for a network that tells leads: no playouts and a sharper policy, unless asked for.
 
-        Both make up for what a weak network does not see. A strong one knows better than random games: they drew a
-        position that it rightly takes for won (0.95) down to 0.78 (doc/katago_networks.md).
+        Playouts and a flat policy make up for what a weak network does not see. One that has learnt from a strong one
+        knows better than random games: doc/search.md has the match.
         """
         playouts = 0 if self.playouts is None else self.playouts
-        return replace(self, playouts=playouts, policy_temperature=self.policy_temperature or 1.0)
+        return replace(self, playouts=playouts, policy_temperature=self.policy_temperature or KNOWING_TEMPERATURE)
 
     def search_params(self) -> SearchParams:
         """Return the search parameters that these options ask for; the search's own where they ask for none."""

@@ -92,6 +92,11 @@ def find_sizes(path: str | Path) -> range | None:
     return range(size, size + 1) if size * size + 1 == moves and size in ANY_SIZE else None
 
 
+def tells_lead(path: str | Path) -> bool:
+    """Return whether a file's network tells lead and ownership, without torch: all do but the lecture's."""
+    return str(path) != RANDOM_MODEL and (is_katago_file(path) or find_sizes(path) == ANY_SIZE)
+
+
 def choose_size(sizes: range) -> int:
     """Return the board size to begin with."""
     return BOARD_SIZE if BOARD_SIZE in sizes else sizes[0]

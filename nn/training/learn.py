@@ -73,7 +73,7 @@ def _run(trainer: Trainer) -> str:
     config, recipe, group = trainer.config, trainer.recipe, trainer.group
     if trainer.progress.finished:
         if group.is_first:
-            save_network(trainer.result, config.output)
+            save_network(trainer.result, config.output, trainer.about())
             print_out(f"Generation {trainer.progress.generation} is learnt already: {config.output}")
         return ""
     tests = trainer.data.test_count

@@ -1,6 +1,8 @@
 """The training loop: one for every device, for supervised and for reinforcement learning."""
 
+import shlex
 import signal
+import sys
 import time
 from dataclasses import asdict, replace
 from typing import Any
@@ -35,6 +37,7 @@ from nn.training.run_config import RunProgress, TrainConfig, TrainError
 from nn.training.run_files import RunFiles
 from nn.training.run_table import RunTable
 from nn.training.start import make_first_network
+from program import PROGRAM_NAME, VERSION
 
 ROW_STEPS = 1000  # steps between two rows of a supervised run
 CHECK_STEPS = 50  # steps between two looks at the running loss
@@ -94,6 +97,12 @@ class Trainer:
     def identity(self) -> dict[str, Any]:
         """Return the settings and the data of this run."""
         return {**self.config.identity(), "recipe": self.recipe.name, "data": self.data.identity()}
+
+    def about(self) -> dict[str, str]:
+        """Return where the network comes from, for its file."""
+        return {"program": f"{PROGRAM_NAME} {VERSION}", "command": shlex.join(sys.argv),
+                "steps": str(self.progress.step), "samples": str(self.data.train_count),
+                "minutes": f"{self.elapsed() / 60.0:.1f}"}
 
     def elapsed(self) -> float:
         """Return the seconds spent on this run, earlier parts included."""
@@ -198,7 +207,7 @@ class Trainer:
         if loss < self.progress.best_loss or not self.recipe.keeps_best:
             self.progress.best_loss = loss
             if self.is_first:
-                save_network(self.result, self.config.output)
+                save_network(self.result, self.config.output, self.about())
         if self.progress.batch >= self.data.batches_per_epoch:
             self.progress = replace(self.progress, epoch=self.progress.epoch + 1, batch=0)
         self.progress.finished = self.group.maximum(self.share())[0] >= 1.0

@@ -19,7 +19,7 @@ from engine.options import EngineOptions
 from tests.gtp.players import ROOT, SLOW_START
 
 LINE = re.compile(r"(ok  |warn|FAIL)  [a-z ]+\S.*")
-BUNDLED = str(ROOT / "model" / "model.bin")
+BUNDLED = str(ROOT / "model" / "dual-net.bin")
 
 
 def make_patient(**options: Any) -> Patient:

@@ -14,7 +14,7 @@ from common import kernel
 from engine.engine import Engine, EvaluatorSource
 from engine.game import Game
 from engine.loader import AbandonedError, EngineLoader, make_engine
-from engine.options import EngineOptions
+from engine.options import KNOWING_TEMPERATURE, EngineOptions
 from gtp import session
 from gtp.analysis.fields import QueryError
 from gtp.analysis.server import AnalysisClient
@@ -135,7 +135,7 @@ def test_a_reader_of_stdout_that_is_gone_is_noticed(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_size_of_a_model_is_found_without_loading_it(tmp_path: Path):
-    assert find_sizes(ROOT / "model" / "model.bin") == load_evaluator(ROOT / "model" / "model.bin").sizes
+    assert find_sizes(ROOT / "model" / "dual-net.bin") == load_evaluator(ROOT / "model" / "dual-net.bin").sizes
     (tmp_path / "tiny.bin.gz").write_bytes(TinyNetwork(8).content(True))
     save_network(PooledNet(PooledConfig(filters=4, blocks=1)), tmp_path / "pooled.bin")
     for name in ("tiny.bin.gz", "pooled.bin"):
@@ -143,14 +143,18 @@ def test_the_size_of_a_model_is_found_without_loading_it(tmp_path: Path):
     assert find_sizes(ROOT / "main.py") is find_sizes(tmp_path / "none.bin") is None
 
 
-def test_a_network_of_katago_is_searched_without_playouts_unless_they_are_asked_for(tmp_path: Path):
-    path = tmp_path / "tiny.bin.gz"
-    path.write_bytes(TinyNetwork(8).content(True))
+@pytest.mark.parametrize("name", ["tiny.bin.gz", "pooled.bin"])
+def test_a_network_that_tells_leads_is_searched_without_playouts_unless_asked(tmp_path: Path, name: str):
+    path = tmp_path / name
+    if name == "tiny.bin.gz":
+        path.write_bytes(TinyNetwork(8).content(True))
+    else:
+        save_network(PooledNet(PooledConfig(filters=4, blocks=1)), path)
     params = make_engine(EngineOptions(model=str(path))).options.search_params()
-    assert (params.selection.playouts, params.policy_temperature) == (0, 1.0)
+    assert (params.selection.playouts, params.policy_temperature) == (0, KNOWING_TEMPERATURE)
     params = make_engine(EngineOptions(model=str(path), playouts=3, policy_temperature=1.5)).options.search_params()
     assert (params.selection.playouts, params.policy_temperature) == (3, 1.5)
-    params = make_engine(EngineOptions(model=str(ROOT / "model" / "model.bin"))).options.search_params()
+    params = make_engine(EngineOptions(model=str(ROOT / "model" / "dual-net.bin"))).options.search_params()
     assert (params.selection.playouts, params.policy_temperature) == (16, 2.0)
 
 
