@@ -12,8 +12,7 @@ from torch import nn
 from torch.nn import functional
 
 from nn.inference.winograd import Layer, WinogradTower
-from nn.network.dual_net import DualNet
-from nn.network.res_block import ResidualBlock
+from nn.network.dual_net import DualNet, ResidualBlock
 
 # Positions that Winograd convolutions take at a time; more would leave the cache.
 CHUNKS = (1, 2, 4, 6, 8, 12, 16)

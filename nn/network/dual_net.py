@@ -10,12 +10,67 @@ from torch import nn
 
 from board.constant import BOARD_SIZE
 from nn.constant import INPUT_PLANES
-from nn.network.head.policy_head import PolicyHead
-from nn.network.head.value_head import ValueHead
-from nn.network.res_block import ResidualBlock
 
 DEFAULT_FILTERS = 64
 DEFAULT_BLOCKS = 6
+BN_EPS = 2e-5
+BN_MOMENTUM = 0.01
+POLICY_CHANNELS = 2
+VALUE_CHANNELS = 1
+VALUE_CLASSES = 3
+
+
+class ResidualBlock(nn.Module):
+    """Two 3x3 convolutions with batch norm and a shortcut around them."""
+
+    def __init__(self, num_filters: int) -> None:
+        """Make a block of `num_filters` channels in and out."""
+        super().__init__()
+        self.conv1 = nn.Conv2d(num_filters, num_filters, kernel_size=3, padding=1, bias=False)
+        self.conv2 = nn.Conv2d(num_filters, num_filters, kernel_size=3, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(num_filters, eps=BN_EPS, momentum=BN_MOMENTUM)
+        self.bn2 = nn.BatchNorm2d(num_filters, eps=BN_EPS, momentum=BN_MOMENTUM)
+        self.relu = nn.ReLU()
+
+    def forward(self, input_plane: torch.Tensor) -> torch.Tensor:
+        """Return the features [N, F, S, S] after the block."""
+        hidden = self.relu(self.bn1(self.conv1(input_plane)))
+        return self.relu(input_plane + self.bn2(self.conv2(hidden)))
+
+
+class PolicyHead(nn.Module):
+    """Convolution 1x1 to two channels, batch norm, one linear layer."""
+
+    def __init__(self, board_size: int, channels: int) -> None:
+        """Make a head for a board of `board_size` on features of `channels` channels."""
+        super().__init__()
+        points = board_size ** 2
+        self.conv_layer = nn.Conv2d(channels, POLICY_CHANNELS, kernel_size=1, bias=False)
+        self.bn_layer = nn.BatchNorm2d(POLICY_CHANNELS)
+        self.fc_layer = nn.Linear(POLICY_CHANNELS * points, points + 1)
+        self.relu = nn.ReLU()
+
+    def forward(self, input_plane: torch.Tensor) -> torch.Tensor:
+        """Return the policy logits [N, S*S+1] of features [N, F, S, S]."""
+        hidden = self.relu(self.bn_layer(self.conv_layer(input_plane)))
+        return self.fc_layer(hidden.flatten(start_dim=1))
+
+
+class ValueHead(nn.Module):
+    """Convolution 1x1 to one channel, batch norm, one linear layer."""
+
+    def __init__(self, board_size: int, channels: int) -> None:
+        """Make a head for a board of `board_size` on features of `channels` channels."""
+        super().__init__()
+        self.conv_layer = nn.Conv2d(channels, VALUE_CHANNELS, kernel_size=1, bias=False)
+        self.bn_layer = nn.BatchNorm2d(VALUE_CHANNELS)
+        self.fc_layer = nn.Linear(VALUE_CHANNELS * board_size ** 2, VALUE_CLASSES)
+        self.relu = nn.ReLU()
+
+    def forward(self, input_plane: torch.Tensor) -> torch.Tensor:
+        """Return the value logits [N, 3] of features [N, F, S, S]."""
+        hidden = self.relu(self.bn_layer(self.conv_layer(input_plane)))
+        return self.fc_layer(hidden.flatten(start_dim=1))
 
 
 class DualNet(nn.Module):

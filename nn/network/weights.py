@@ -17,8 +17,7 @@ from common.atomic_file import write_atomically
 from nn.constant import INPUT_PLANES
 from nn.device import get_torch_device
 from nn.model_file import GZIP_MAGIC, RANDOM_MODEL, ModelFile, ModelFileError, describe_sizes, read_model_file
-from nn.network.dual_net import DualNet
-from nn.network.head.policy_head import POLICY_CHANNELS
+from nn.network.dual_net import POLICY_CHANNELS, DualNet
 from nn.network.katago import KataGoNet
 from nn.network.kinds import KINDS, split_content, to_content
 from nn.network.pooled_net import PooledNet

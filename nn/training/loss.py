@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional
 
 from nn.constant import UNKNOWN_VALUE
-from nn.network.head.value_head import VALUE_CLASSES
+from nn.network.dual_net import VALUE_CLASSES
 
 LEAD_DELTA = 6.0
 PolicyLoss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

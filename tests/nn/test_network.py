@@ -7,8 +7,7 @@ import torch
 from board.geometry import make_symmetry_index
 from nn.inference.evaluator import Evaluator
 from nn.inference.folded_net import fold_batch_norm
-from nn.network.dual_net import DualNet, make_common_blocks
-from nn.network.res_block import ResidualBlock
+from nn.network.dual_net import DualNet, ResidualBlock, make_common_blocks
 
 CPU = torch.device("cpu")
 NORM = {"weight": (64,), "bias": (64,), "running_mean": (64,), "running_var": (64,), "num_batches_tracked": ()}
