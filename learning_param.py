@@ -10,6 +10,9 @@ WEIGHT_DECAY = 1e-4
 MUON_MOMENTUM = 0.95
 MUON_WEIGHT_DECAY = 0.01
 
+# AdamW and NAdam: decay per step as a share of the learning rate.
+ADAM_WEIGHT_DECAY = 0.01
+
 # Positions per gradient step; halve it when GPU memory runs out.
 BATCH_SIZE = 256
 

@@ -130,8 +130,20 @@ def by_kind(name: str) -> str:
     help="Wall-clock budget of the run, all its parts together; not with --rl.",
 )
 @click.option(
-    "--optimizer", type=click.Choice(["sgd", "muon"]), default="sgd", show_default=True,
-    help="SGD with Nesterov momentum, or Muon, which learns the same from fewer positions.",
+    "--optimizer", type=click.Choice(["sgd", "adamw", "nadam", "muon"]), default="sgd", show_default=True,
+    help="SGD with Nesterov momentum, AdamW, NAdam, or Muon, which learns the same from fewer positions.",
+)
+@click.option(
+    "--warm-up", type=click.IntRange(0), default=0, show_default=True,
+    help="Steps in which the learning rate rises to its schedule.",
+)
+@click.option(
+    "--clip", type=FiniteRange(0), default=0.0, show_default=True,
+    help="Longest gradient of all weights together, such as 1; 0 leaves all as they are.",
+)
+@click.option(
+    "--label-smoothing", type=FiniteRange(0, 1, max_open=True), default=0.0, show_default=True,
+    help="Share of the policy target that all moves have alike, such as 0.05.",
 )
 @click.option(
     "--learning-rate", type=FiniteRange(0, min_open=True),

@@ -20,6 +20,11 @@ def calculate_policy_loss(logits: torch.Tensor, target: torch.Tensor) -> torch.T
     return -(target * functional.log_softmax(logits, dim=1)).sum(dim=1)
 
 
+def smooth(target: torch.Tensor, share: float) -> torch.Tensor:
+    """Return a policy target [N, A] of which `share` is spread over all moves alike (label smoothing)."""
+    return target if share <= 0.0 else (1.0 - share) * target + share / target.shape[1]
+
+
 def calculate_value_loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     """Return the cross entropy [N] between the soft value target [N, 3] and the value of the logits [N, 3].
 

@@ -1,4 +1,4 @@
-"""How a gradient becomes a step: SGD with Nesterov momentum, or Muon for the convolutions.
+"""How a gradient becomes a step: SGD with Nesterov momentum, AdamW, NAdam, or Muon for the convolutions.
 
 Letters: R rows of a matrix (output channels), C its columns (input channels times 9).
 """
@@ -11,6 +11,7 @@ import torch
 import learning_param
 from nn.training.run_config import TrainConfig, TrainError
 
+OPTIMIZERS = ("sgd", "adamw", "nadam", "muon")
 NEWTON_SCHULZ_STEPS = 5
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # of the polynomial a s + b s^3 + c s^5 of a singular value s
 
@@ -73,21 +74,34 @@ def _is_kernel(weight: torch.Tensor) -> bool:
     return weight.dim() == 4 and weight.shape[-1] > 1
 
 
+def _split(weights: list[torch.Tensor], config: TrainConfig, decay: float, **settings: Any) -> list[dict[str, Any]]:
+    """Return weights as groups: biases and norms do not decay, but with the lecture's network all do, as there."""
+    kept = [] if config.is_lecture else [weight for weight in weights if weight.dim() < 2]
+    decayed = [weight for weight in weights if not any(weight is one for one in kept)]
+    groups = [{"params": decayed, "weight_decay": decay, **settings}, {"params": kept, "weight_decay": 0.0, **settings}]
+    return [group for group in groups if group["params"]]
+
+
 def make_optimizer(network: torch.nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
     """Return the optimizer a config names; raises TrainError for an unknown name."""
+    weights, rate = list(network.parameters()), config.learning_rate
     if config.optimizer == "sgd":
-        return torch.optim.SGD(network.parameters(), lr=config.learning_rate, momentum=learning_param.MOMENTUM,
-                               weight_decay=learning_param.WEIGHT_DECAY, nesterov=True)
+        return torch.optim.SGD(_split(weights, config, learning_param.WEIGHT_DECAY), lr=rate,
+                               momentum=learning_param.MOMENTUM, nesterov=True)
+    if config.optimizer == "adamw":
+        return torch.optim.AdamW(_split(weights, config, learning_param.ADAM_WEIGHT_DECAY), lr=rate)
+    if config.optimizer == "nadam":
+        return torch.optim.NAdam(_split(weights, config, learning_param.ADAM_WEIGHT_DECAY), lr=rate,
+                                 decoupled_weight_decay=True)
     if config.optimizer != "muon":
-        raise TrainError(f"unknown optimizer {config.optimizer!r}: say sgd or muon")
-    kernels = [weight for weight in network.parameters() if _is_kernel(weight)]
-    others = [weight for weight in network.parameters() if not _is_kernel(weight)]
+        raise TrainError(f"unknown optimizer {config.optimizer!r}: say {', '.join(OPTIMIZERS)}")
+    kernels = [weight for weight in weights if _is_kernel(weight)]
+    others = [weight for weight in weights if not _is_kernel(weight)]
     return Muon([
-        {"params": kernels, "orthogonal": True, "momentum": learning_param.MUON_MOMENTUM,
-         "weight_decay": learning_param.MUON_WEIGHT_DECAY},
-        {"params": others, "orthogonal": False, "momentum": learning_param.MOMENTUM,
-         "weight_decay": learning_param.WEIGHT_DECAY},
-    ], config.learning_rate)
+        *_split(kernels, config, learning_param.MUON_WEIGHT_DECAY, orthogonal=True,
+                momentum=learning_param.MUON_MOMENTUM),
+        *_split(others, config, learning_param.WEIGHT_DECAY, orthogonal=False, momentum=learning_param.MOMENTUM),
+    ], rate)
 
 
 def load_momentum(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> None:

@@ -17,14 +17,21 @@ class Precision(Protocol):
     def forward(self) -> AbstractContextManager[Any]:
         """Return the context in which the network and the loss are calculated."""
 
-    def step(self, loss: torch.Tensor, optimizer: torch.optim.Optimizer) -> None:
-        """Calculate the gradients and move the weights."""
+    def step(self, loss: torch.Tensor, optimizer: torch.optim.Optimizer, longest: float) -> None:
+        """Calculate the gradients, shorten them to the norm `longest` (0: leave them), and move the weights."""
 
     def state_dict(self) -> dict[str, Any]:
         """Return what a checkpoint must keep."""
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take up what a checkpoint kept; an empty dict is fine."""
+
+
+def clip_gradients(optimizer: torch.optim.Optimizer, longest: float) -> None:
+    """Shorten the gradients of all weights together to the norm `longest`; 0 leaves them."""
+    if longest > 0.0:
+        weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+        torch.nn.utils.clip_grad_norm_(weights, longest)
 
 
 class FullPrecision:
@@ -36,9 +43,10 @@ class FullPrecision:
         """Return a context that changes nothing."""
         return nullcontext()
 
-    def step(self, loss: torch.Tensor, optimizer: torch.optim.Optimizer) -> None:
-        """Calculate the gradients and move the weights."""
+    def step(self, loss: torch.Tensor, optimizer: torch.optim.Optimizer, longest: float) -> None:
+        """Calculate the gradients, shorten them and move the weights."""
         loss.backward()
+        clip_gradients(optimizer, longest)
         optimizer.step()
 
     def state_dict(self) -> dict[str, Any]:
@@ -65,9 +73,11 @@ class MixedPrecision:
         with torch.autocast(self.device_type, dtype=self.dtype):
             yield
 
-    def step(self, loss: torch.Tensor, optimizer: torch.optim.Optimizer) -> None:
-        """Calculate scaled gradients and move the weights; a step with overflown gradients is left out."""
+    def step(self, loss: torch.Tensor, optimizer: torch.optim.Optimizer, longest: float) -> None:
+        """Calculate scaled gradients, shorten them and move the weights; a step with overflown ones is left out."""
         self.scaler.scale(loss).backward()
+        self.scaler.unscale_(optimizer)
+        clip_gradients(optimizer, longest)
         self.scaler.step(optimizer)
         self.scaler.update()
 

@@ -27,6 +27,7 @@ from nn.training.loss import (
     calculate_policy_loss,
     calculate_value_loss,
     make_value_target,
+    smooth,
 )
 from nn.training.metrics import Scores, Sums, print_scores
 from nn.training.optimizer import load_momentum, make_optimizer
@@ -162,12 +163,13 @@ class Trainer:
     def _step(self, samples: Samples, symmetries: Any) -> torch.Tensor:
         """Learn from one batch; returns the mean loss of this process's share of it."""
         rate = self.schedule.rate(self.progress.step, self.part)
+        rate *= min(1.0, (self.progress.step + 1) / (self.config.warm_up + 1))
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
         own, weight = self.group.share_of(len(symmetries))
         loss = self._losses(self.trained, samples.take(own), symmetries[own], self.sums)
-        self.precision.step(loss * weight, self.optimizer)
+        self.precision.step(loss * weight, self.optimizer, self.config.clip)
         if self.average is not None:
             self.average.update(self.progress.step)
         self.progress.step += 1
@@ -181,7 +183,8 @@ class Trainer:
             policy_logits, value_logits, lead, ownership = (*network(batch.planes), None, None)[:4]
         policy_logits, value_logits = policy_logits.float(), value_logits.float()
         target = make_value_target(batch.value, batch.win_rate, self.config.value_blend)
-        policy_loss = calculate_policy_loss(policy_logits, batch.policy)
+        smoothing = self.config.label_smoothing if torch.is_grad_enabled() else 0.0
+        policy_loss = calculate_policy_loss(policy_logits, smooth(batch.policy, smoothing))
         value_loss = calculate_value_loss(value_logits, target)
         sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch, target, lead)
         loss = policy_loss + self.config.value_weight * value_loss

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 import learning_param
 from nn.device import to_channels_last
 from nn.network.dual_net import DualNet
-from nn.training.optimizer import Muon, make_optimizer, orthogonalize
+from nn.network.pooled_net import PooledConfig, PooledNet
+from nn.training.optimizer import OPTIMIZERS, Muon, make_optimizer, orthogonalize
+from nn.training.precision import FullPrecision
 from nn.training.run_config import TrainConfig, TrainError
 
 CPU = torch.device("cpu")
@@ -78,3 +80,38 @@ def test_a_kernel_moves_by_the_rate_in_every_direction() -> None:
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(TrainError, match="unknown optimizer 'adam'"):
         make_optimizer(DualNet(CPU, 5, 4, 1), TrainConfig(optimizer="adam"))
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_every_optimizer_goes_downhill(name: str) -> None:
+    torch.manual_seed(0)
+    network, planes = DualNet(CPU, 5, 4, 1), torch.randn(16, 6, 5, 5)
+    optimizer = make_optimizer(network, TrainConfig(optimizer=name, learning_rate=0.01))
+    losses = []
+    for _ in range(30):
+        step_with(network, optimizer, planes)
+        losses.append(sum(answer.square().mean().item() for answer in network(planes)))
+    assert losses[-1] < 0.7 * losses[0]
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_biases_and_norms_decay_with_the_lecture_alone(name: str) -> None:
+    for head, network in (("lecture", DualNet(CPU, 5, 4, 1)), ("pooled", PooledNet(PooledConfig(filters=8, blocks=2)))):
+        optimizer = make_optimizer(network, TrainConfig(optimizer=name, head=head))
+        decays = {weight.dim() > 1: group["weight_decay"]
+                  for group in optimizer.param_groups for weight in group["params"]}
+        assert decays[True] > 0.0 and (decays[False] > 0.0) == (head == "lecture")
+        found = {id(weight) for group in optimizer.param_groups for weight in group["params"]}
+        assert found == {id(weight) for weight in network.parameters()}
+
+
+def test_gradients_are_shortened_together() -> None:
+    weights = [torch.nn.Parameter(torch.zeros(3)), torch.nn.Parameter(torch.zeros(2, 2))]
+    optimizer = torch.optim.SGD(weights, lr=1.0)
+    for clip, length in ((0.0, 10.0 * 7**0.5), (2.0, 2.0)):
+        for weight in weights:
+            weight.data.zero_()
+        optimizer.zero_grad()
+        FullPrecision().step(sum(10.0 * weight.sum() for weight in weights), optimizer, clip)  # type: ignore[arg-type]
+        moved = torch.cat([weight.detach().flatten() for weight in weights])
+        assert moved.norm().item() == pytest.approx(length, rel=1e-4)
