@@ -3,7 +3,7 @@
 Letters: R rows of a matrix (output channels), C its columns (input channels times 9).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -74,7 +74,7 @@ def _is_kernel(weight: torch.Tensor) -> bool:
     return weight.dim() == 4 and weight.shape[-1] > 1
 
 
-def _split(weights: list[torch.Tensor], config: TrainConfig, decay: float, **settings: Any) -> list[dict[str, Any]]:
+def _split(weights: Sequence[torch.Tensor], config: TrainConfig, decay: float, **settings: Any) -> list[dict[str, Any]]:
     """Return weights as groups: biases and norms do not decay, but with the lecture's network all do, as there."""
     kept = [] if config.is_lecture else [weight for weight in weights if weight.dim() < 2]
     decayed = [weight for weight in weights if not any(weight is one for one in kept)]
