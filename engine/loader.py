@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from common.patience import say_if_slow
 from common.print_console import print_err
 from engine.options import EngineOptions
-from nn.model_file import ANY_SIZE, RANDOM_MODEL, ModelFileError, find_sizes, tells_lead
+from nn.model_file import ANY_SIZE, RANDOM_MODEL, ModelFileError, find_sizes
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -36,9 +36,7 @@ def make_engine(options: EngineOptions) -> "Engine":
         return load_evaluator(options.model, board_size, options.use_gpu, options.symmetries)
 
     sizes = ANY_SIZE if options.model == RANDOM_MODEL else find_sizes(options.model)
-    if tells_lead(options.model):
-        options = options.for_knowing_network()
-    return Engine(options, EvaluatorSource(load, sizes, warm_up=True))
+    return Engine(options.for_model(), EvaluatorSource(load, sizes, warm_up=True))
 
 
 class EngineLoader:

@@ -8,7 +8,7 @@ from board.ruleset import Rules
 from mcts.constant import DEFAULT_LAG
 from mcts.params import SearchParams
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, SearchKind
-from nn.model_file import RANDOM_MODEL
+from nn.model_file import RANDOM_MODEL, tells_lead
 
 DEFAULT_MODEL = "model/model.bin"
 
@@ -71,6 +71,10 @@ class EngineOptions:
     def search_kind(self) -> SearchKind:
         """The search that these options ask for."""
         return SEARCHES["gumbel" if self.sequential_halving else self.search]
+
+    def for_model(self) -> "EngineOptions":
+        """Return the options with what their network asks for."""
+        return self.for_knowing_network() if tells_lead(self.model) else self
 
     def for_knowing_network(self) -> "EngineOptions":
         """Return the options for a network that tells leads: no playouts and a sharper policy, unless asked for.

@@ -58,7 +58,7 @@ def measure_company(evaluator: Evaluator, settings: Settings) -> Iterator[Figure
     loops = LOOPS_PER_CORE * count_usable_cores()
     timed = TimedEvaluator(evaluator)
     board = GoBoard(evaluator.board_size)
-    tree = MCTSTree(timed, board.board_size, EngineOptions().search_params())
+    tree = MCTSTree(timed, board.board_size, EngineOptions(model=settings.model).for_model().search_params())
     limit = SearchLimit(settings.engine_visits, strict=True)
 
     def search() -> int:

@@ -59,7 +59,8 @@ def measure_search_of(board: GoBoard, place: str, batch_size: int, evaluator: Ev
                       ) -> Iterator[Figure]:
     """Yield the speed of the engine's search of a position, of the network alone in turn with it, and their ratio."""
     counter = CountingEvaluator(evaluator)
-    tree = MCTSTree(counter, board.board_size, replace(EngineOptions().search_params(), batch_size=batch_size))
+    params = EngineOptions(model=settings.model).for_model().search_params()
+    tree = MCTSTree(counter, board.board_size, replace(params, batch_size=batch_size))
     limit = SearchLimit(settings.engine_visits, strict=True)
 
     def search() -> int:

@@ -101,7 +101,7 @@ class Judge:
 def measure_regret(settings: Settings) -> Iterator[Figure | str]:
     """Yield a line for each setting: mean regret, its difference to the default's, blunders; raises NoGamesError."""
     evaluator = load_evaluator(settings.model, settings.board_size, settings.use_gpu)
-    params = EngineOptions().search_params()
+    params = EngineOptions(model=settings.model).for_model().search_params()
     judging = MCTSTree(evaluator, settings.board_size, replace(params, batch_size=JUDGE_BATCH))
     judges = [Judge(judging, board, settings.engine_visits) for board in collect_positions(settings, PER_GAME)]
     judges = [judge for judge in judges if not judge.is_decided]
