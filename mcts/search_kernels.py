@@ -33,7 +33,7 @@ from mcts.tree_arrays import (
     add_node,
     bring_forward,
 )
-from nn.feature import take_position
+from nn.feature import remember, take_position
 
 
 @kernel
@@ -91,14 +91,6 @@ def back_up(tree: Tree, batch: Batch, index: int, value: float, lead: float) -> 
     for depth in range(batch.length[index]):
         tree.node_visits[node] += 1
         node = tree.edge_child[batch.path[index, depth]]
-
-
-@kernel
-def remember(past: np.ndarray, state: State) -> None:
-    """Push a position that a move is about to change into past [2 or 0, W]. Modifies past."""
-    if len(past) > 0:
-        copy_words(past[1], past[0])
-        copy_words(past[0], state.buffer)
 
 
 @kernel

@@ -115,6 +115,14 @@ def mark_repeats(state: State, history: History, color: int, out: np.ndarray) ->
 
 
 @kernel
+def remember(past: np.ndarray, state: State) -> None:
+    """Push a position that a move is about to change into past [2 or 0, W]. Modifies past."""
+    if len(past) > 0:
+        copy_words(past[1], past[0])
+        copy_words(past[0], state.buffer)
+
+
+@kernel
 def take_position(positions: Positions, n: int, state: State, history: History, past: np.ndarray) -> None:
     """Keep a position as number `n`. Modifies positions.
 

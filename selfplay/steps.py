@@ -18,8 +18,9 @@ from mcts.algorithm import choose_edge
 from mcts.constant import MAX_CONSIDERED_NODES, NOT_EXPANDED
 from mcts.gumbel import improved_policy, policy_value
 from mcts.params import Plan
-from mcts.search_kernels import back_up_batch, remember, select_batch, set_evaluation, start_tree
+from mcts.search_kernels import back_up_batch, select_batch, set_evaluation, start_tree
 from mcts.tree_arrays import EDGES, EXPANDED, NODES, ROOT, Answer, Position, Tree
+from nn.feature import remember
 from selfplay.games import (
     FINISHED,
     MOVE_LIMIT,

@@ -23,7 +23,7 @@ from common.kernel import kernel
 from nn.data.dataset import SYMMETRIES, Samples, split_samples
 from nn.data.game_file import GameFile, read_game_file
 from nn.data.labels import OWNERSHIP_STEPS, unpack_policies
-from nn.feature import Encoder, PlaneSet, take_position
+from nn.feature import Encoder, PlaneSet, remember, take_position
 
 # Batches that are encoded ahead of the network.
 AHEAD = 4
@@ -45,9 +45,7 @@ def replay_samples(games, number, rows, board_size, state, history, past, positi
         for i in range(len(past)):
             copy_words(past[i], state.buffer)
         for move in range(games.start[number[n]], rows[n]):
-            if len(past) > 0:
-                copy_words(past[1], past[0])
-                copy_words(past[0], state.buffer)
+            remember(past, state)
             play_recorded(state, history, pos[move], color[move])
         state.info[TO_MOVE] = color[rows[n]]
         take_position(positions, n, state, history, past)
