@@ -56,7 +56,7 @@ class NoAnswerError(Exception):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Correction:
     """What came of one game: a kind from above, and why it could not be judged."""
 
     kind: str
@@ -138,33 +138,33 @@ def to_text(score: float) -> str:
     return format_result(result, score)
 
 
-def judge_file(path: Path, gnugo: GnuGo) -> Verdict:
+def correct_file(path: Path, gnugo: GnuGo) -> Correction:
     """Judge one game and correct its result where the game is settled. Raises OSError where that cannot be written."""
     try:
         data = path.read_bytes()
         root = data[: data.find(b";", data.find(b";") + 1)]
         found = RESULT.search(root)
         if found is None:
-            return Verdict(NO_RESULT, f"{path}: it has no RE property")
+            return Correction(NO_RESULT, f"{path}: it has no RE property")
         if found.group(1).upper().endswith((b"+R", b"+RESIGN")):
-            return Verdict(RESIGNED)
+            return Correction(RESIGNED)
         board = load_game(path)
         if not board.is_over:
-            return Verdict(UNSETTLED)
+            return Correction(UNSETTLED)
         score = count_settled(board, gnugo.find_dead_stones(board))
     except (SGFError, ValueError) as error:
-        return Verdict(NO_RESULT, f"{path}: {error}")
+        return Correction(NO_RESULT, f"{path}: {error}")
     except NoAnswerError as error:
-        return Verdict(NO_ANSWER, f"{path}: {error}")
+        return Correction(NO_ANSWER, f"{path}: {error}")
     if score is None:
-        return Verdict(UNSETTLED)
+        return Correction(UNSETTLED)
     if (text := to_text(score).encode()) == found.group(1):
-        return Verdict(AGREED)
+        return Correction(AGREED)
     write_atomically(path, data[: found.start(1)] + text + data[found.end(1):])
-    return Verdict(CORRECTED if text[:1] == found.group(1)[:1] else TURNED)
+    return Correction(CORRECTED if text[:1] == found.group(1)[:1] else TURNED)
 
 
-class Judges:
+class GnuGoPool:
     """Several threads that judge games, each with a GNU Go of its own."""
 
     def __init__(self, program: str, workers: int, timeout: float) -> None:
@@ -175,9 +175,9 @@ class Judges:
         self._error: BaseException | None = None
         self._over = False
         self.has_given_up = False  # GNU Go failed in MAX_FAILURES games one after the other
-        self.verdicts: list[Verdict] = []
+        self.corrections: list[Correction] = []
 
-    def judge(self, paths: list[Path], stop: StopRequest) -> None:
+    def run(self, paths: list[Path], stop: StopRequest) -> None:
         """Judge the games until the user or GNU Go says stop; raises OSError where a result cannot be written."""
         for path in paths:
             self._waiting.put(path)
@@ -197,14 +197,14 @@ class Judges:
         """Judge one game after the other."""
         try:
             while not self._over:
-                verdict = judge_file(self._waiting.get_nowait(), gnugo)
+                correction = correct_file(self._waiting.get_nowait(), gnugo)
                 if self._over:
                     break
-                self.verdicts.append(verdict)
-                if verdict.kind == NO_ANSWER:
+                self.corrections.append(correction)
+                if correction.kind == NO_ANSWER:
                     self._failures_in_a_row += 1
                     self._over = self.has_given_up = self._failures_in_a_row >= MAX_FAILURES
-                elif verdict.kind in (UNSETTLED, AGREED, CORRECTED, TURNED):
+                elif correction.kind in (UNSETTLED, AGREED, CORRECTED, TURNED):
                     self._failures_in_a_row = 0
         except queue.Empty:
             pass
@@ -214,19 +214,19 @@ class Judges:
             gnugo.close()
 
 
-def summarize(folder: Path, verdicts: list[Verdict], games: int) -> str:
+def summarize(folder: Path, corrections: list[Correction], games: int) -> str:
     """Return what was found in one line."""
-    count = Counter(verdict.kind for verdict in verdicts)
+    count = Counter(correction.kind for correction in corrections)
     parts = [
         f"{count[AGREED]} results stand", f"{count[CORRECTED] + count[TURNED]} corrected for dead stones "
         f"(in {count[TURNED]} another side wins)", f"{count[UNSETTLED]} not settled and left as they are",
         f"{count[RESIGNED]} resigned",
     ]
-    failed = [verdict.reason for verdict in verdicts if verdict.reason]
+    failed = [correction.reason for correction in corrections if correction.reason]
     if failed:
         parts.append(f"{len(failed)} not judged (the first: {failed[0]})")
-    if len(verdicts) < games:
-        parts.append(f"{games - len(verdicts)} not looked at")
+    if len(corrections) < games:
+        parts.append(f"{games - len(corrections)} not looked at")
     return f"{folder}, {games} games: {', '.join(parts)}"
 
 
@@ -249,19 +249,19 @@ def main(kifu_dir: Path, workers: int, timeout: float) -> int:
     paths = list(list_games(folder).values()) if folder.is_dir() else []
     if not paths:
         return fail(f"no games in {folder}: run selfplay_main.py first", EXIT_NOT_USABLE)
-    judges = Judges(program, min(workers, len(paths)), timeout)
+    pool = GnuGoPool(program, min(workers, len(paths)), timeout)
     with StopRequest() as stop:
         try:
-            judges.judge(paths, stop)
+            pool.run(paths, stop)
         except OSError as error:
             return fail(f"{error.strerror or error}: {error.filename or folder}", EXIT_FAILED)
-    print_out(summarize(folder, judges.verdicts, len(paths)))
+    print_out(summarize(folder, pool.corrections, len(paths)))
     if stop.name:
         return 128 + int(signal.Signals[stop.name])
-    if judges.has_given_up:
+    if pool.has_given_up:
         return fail(f"{program} failed {MAX_FAILURES} times in a row and is given up on; the results that it did not "
                     "judge stand (FINAL_STATUS=false ./pipeline.sh does without it)", EXIT_FAILED)
-    return EXIT_FAILED if all(verdict.reason for verdict in judges.verdicts) else EXIT_OK
+    return EXIT_FAILED if all(correction.reason for correction in pool.corrections) else EXIT_OK
 
 
 def fail(text: str, status: int) -> int:

@@ -8,14 +8,14 @@ from engine.finding import OK, Finding, Patient
 from engine.options import EngineOptions
 
 if TYPE_CHECKING:
-    from nn.inference.evaluator import Evaluator
+    from nn.inference.evaluator import NetworkEvaluator
 
 BATCH_SIZES = (1, 8, 64)
 # Length of each measurement.
 SECONDS = 0.5
 
 
-def find_evaluator(options: EngineOptions) -> "Evaluator":
+def find_evaluator(options: EngineOptions) -> "NetworkEvaluator":
     """Return the network; raises ModelFileError. A GPU that is missing was reported before."""
     from nn.device import describe_machine
     from nn.inference.evaluator import load_evaluator

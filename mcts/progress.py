@@ -23,7 +23,7 @@ CLEAR_FALL = 0.05
 
 
 @dataclass
-class Progress:
+class SearchProgress:
     """How far a running search has come."""
 
     limit: SearchLimit

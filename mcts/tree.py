@@ -22,7 +22,7 @@ from mcts.constant import GUMBEL, PUCT
 from mcts.gumbel import considered_visits, improved_policy, policy_value
 from mcts.node import MCTSNode
 from mcts.params import Plan, SearchLimit, SearchParams
-from mcts.progress import Progress
+from mcts.progress import SearchProgress
 from mcts.restriction import Restriction
 from mcts.search_kernels import back_up_batch, select_batch, set_evaluation, start_tree
 from mcts.tree_arrays import (
@@ -226,7 +226,7 @@ class MCTSTree:
 
     # --- searching ----------------------------------------------------------------------------------------------
 
-    def _run_batch(self, progress: Progress, wanted: int, plan: Plan) -> None:
+    def _run_batch(self, progress: SearchProgress, wanted: int, plan: Plan) -> None:
         """Make up to `wanted` visits with one call of the network."""
         begin = time.perf_counter()
         waiting, finished = select_batch(self._tree, self._root, self._line, self._batch, wanted, plan, progress.visits)
@@ -235,7 +235,7 @@ class MCTSTree:
                    float(self.params.policy_temperature))
         progress.add_batch(waiting + finished, time.perf_counter() - begin)
 
-    def _may_go_on(self, progress: Progress, should_stop: Callable[[], bool] | None) -> bool:
+    def _may_go_on(self, progress: SearchProgress, should_stop: Callable[[], bool] | None) -> bool:
         """Return whether time, the caller and the memory allow another batch; note when it is the memory."""
         if progress.out_of_time or (should_stop is not None and should_stop()):
             return False
@@ -259,7 +259,7 @@ class MCTSTree:
         `on_report` is called after every batch, and `should_stop` asked. Moves that `restriction` bans are no
         candidates. Above 1, `root_temperature` makes the search wider at the root, on top of policy_temperature.
         """
-        progress = Progress(limit, self._expected.get(color, 0.0))
+        progress = SearchProgress(limit, self._expected.get(color, 0.0))
         unchanged = self._restrict(restriction)
         temperature = float(root_temperature * self.params.policy_temperature)
         plain = temperature == self._root_temperature == self.params.policy_temperature
@@ -287,7 +287,7 @@ class MCTSTree:
 
         Always starts from a new tree, so that the visits follow the schedule exactly.
         """
-        progress = Progress(limit)
+        progress = SearchProgress(limit)
         self._restrict(restriction)
         self._root_temperature = float(self.params.policy_temperature)
         self._set_root(board, color, reuse=False)
@@ -304,7 +304,7 @@ class MCTSTree:
 
     # --- results ------------------------------------------------------------------------------------------------
 
-    def result(self, progress: Progress | None = None, chosen: int | None = None) -> SearchResult:
+    def result(self, progress: SearchProgress | None = None, chosen: int | None = None) -> SearchResult:
         """Return what the search knows now; `chosen` is the candidate to play if not the most visited one."""
         root = self.root
         ranking = root.ranking()

@@ -138,7 +138,7 @@ def take_position(positions: Positions, n: int, state: State, history: History, 
 
 
 @kernel
-def encode_planes(state, color, out):
+def encode_planes(state: State, color: int, out: np.ndarray) -> None:
     """Write the lecture's planes of `state` with `color` to move to `out` [6, S, S] of any dtype. Modifies out.
 
     0 empty, 1 own stones, 2 opponent's stones, 3 the previous move, 4 all ones if the previous move was a pass, 5 the
@@ -161,7 +161,7 @@ def encode_planes(state, color, out):
 
 
 @kernel
-def encode_basic(positions, count, komi, work, out):
+def encode_basic(positions: Positions, count: int, komi: float, work: State, out: np.ndarray) -> None:
     """Write the lecture's planes of the first `count` positions. Modifies out and work, a State."""
     for n in range(count):
         copy_words(work.buffer, positions.now[n])

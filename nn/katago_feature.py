@@ -15,6 +15,7 @@ from board.geometry import get_geometry
 from board.ladder import LadderWork, find_ladders, new_ladder_work
 from board.state import EMPTY, PASSES, SIZE, TO_MOVE, WHITE, WIDTH, State, copy_words, new_state
 from common.kernel import kernel
+from nn.feature import Positions
 
 # KataGo's planes: 0 the board, 1 and 2 own and opponent's stones, 3 to 5 strings of 1, 2, 3 liberties, 6 points
 # forbidden by ko or superko, 9 to 13 the last five moves, 14 to 16 strings caught in a ladder (now, before the last
@@ -44,7 +45,7 @@ def new_feature_work(board_size: int) -> FeatureWork:
 
 
 @kernel
-def fill_plane(out, plane, value):
+def fill_plane(out: np.ndarray, plane: int, value: float) -> None:
     """Write `value` to all points of a plane. Modifies out."""
     for y in range(out.shape[1]):
         for x in range(out.shape[2]):
@@ -52,7 +53,7 @@ def fill_plane(out, plane, value):
 
 
 @kernel
-def mark_equal(state, values, wanted, out, plane):
+def mark_equal(state: State, values: np.ndarray, wanted: int, out: np.ndarray, plane: int) -> None:
     """Write 1 where `values` [C] is `wanted`, else 0. Modifies out."""
     size, width = state.info[SIZE], state.info[WIDTH]
     for y in range(size):
@@ -61,7 +62,7 @@ def mark_equal(state, values, wanted, out, plane):
 
 
 @kernel
-def mark_colors(state, colors, color, out, first_plane):
+def mark_colors(state: State, colors: np.ndarray, color: int, out: np.ndarray, first_plane: int) -> None:
     """Write where `colors` [C] is `color`, and where it is the opponent's, to two planes. Modifies out."""
     size, width = state.info[SIZE], state.info[WIDTH]
     for y in range(size):
@@ -72,13 +73,13 @@ def mark_colors(state, colors, color, out, first_plane):
 
 
 @kernel
-def mark_stones(state, color, out, first_plane):
+def mark_stones(state: State, color: int, out: np.ndarray, first_plane: int) -> None:
     """Write the stones of `color` and those of the opponent to two planes. Modifies out."""
     mark_colors(state, state.stones, color, out, first_plane)
 
 
 @kernel
-def mark_liberties(state, out, first_plane):
+def mark_liberties(state: State, out: np.ndarray, first_plane: int) -> None:
     """Write the stones of strings with one, two and three liberties to three planes. Modifies out."""
     size, width = state.info[SIZE], state.info[WIDTH]
     for y in range(size):
@@ -90,7 +91,7 @@ def mark_liberties(state, out, first_plane):
 
 
 @kernel
-def mark_recent(state, recent, moves, out, first_plane):
+def mark_recent(state: State, recent: np.ndarray, moves: int, out: np.ndarray, first_plane: int) -> None:
     """Write the newest `moves` of `recent` (pos, PASS or NO_MOVE) to one plane each. Modifies out."""
     width = state.info[WIDTH]
     for k in range(len(recent)):
@@ -101,20 +102,20 @@ def mark_recent(state, recent, moves, out, first_plane):
 
 
 @kernel
-def mark_passes(recent, moves, out, first_plane):
+def mark_passes(recent: np.ndarray, moves: int, out: np.ndarray, first_plane: int) -> None:
     """Write constant planes: 1 for each of the newest `moves` of `recent` that is a pass. Modifies out."""
     for k in range(len(recent)):
         fill_plane(out, first_plane + k, 1 if k < moves and recent[k] == PASS else 0)
 
 
 @kernel
-def mark_caught(state, ladder, out, plane):
+def mark_caught(state: State, ladder: LadderWork, out: np.ndarray, plane: int) -> None:
     """Write the stones that a ladder catches, as `find_ladders` has just found them, to a plane. Modifies out."""
     mark_equal(state, ladder.caught, 1, out, plane)
 
 
 @kernel
-def mark_catching(state, color, ladder, out, plane):
+def mark_catching(state: State, color: int, ladder: LadderWork, out: np.ndarray, plane: int) -> None:
     """Write the moves by which `color` catches a string of two liberties in a ladder to a plane. Modifies out."""
     size, width = state.info[SIZE], state.info[WIDTH]
     for y in range(size):
@@ -123,7 +124,7 @@ def mark_catching(state, color, ladder, out, plane):
 
 
 @kernel
-def mark_area(state, color, work, out, first_plane):
+def mark_area(state: State, color: int, work: FeatureWork, out: np.ndarray, first_plane: int) -> int:
     """Write the points that `color` and the opponent own to two planes; return the difference of their numbers.
 
     Modifies out and work.
@@ -140,7 +141,7 @@ def mark_area(state, color, work, out, first_plane):
 
 
 @kernel
-def parity_wave(points, komi):
+def parity_wave(points: int, komi: float) -> float:
     """Return whom a half point of the mover's komi helps: a triangle wave of period 2 from -0.5 to 0.5.
 
     With an even number of points the area difference is even if nothing is neutral, with an odd one odd.
@@ -153,7 +154,7 @@ def parity_wave(points, komi):
 
 
 @kernel
-def count_shown_moves(state, recent, score):
+def count_shown_moves(state: State, recent: np.ndarray, score: float) -> int:
     """Return how many of the last moves a network may see, as KataGo has it.
 
     None after a pass if a second pass would not win: else it would believe that the game may end here, which the
@@ -168,7 +169,7 @@ def count_shown_moves(state, recent, score):
 
 
 @kernel
-def mark_constants(color, points, game_end, komi, out):
+def mark_constants(color: int, points: int, game_end: bool, komi: float, out: np.ndarray) -> None:
     """Write the planes that are the same everywhere, but the passes. Modifies out. `komi` is White's."""
     own_komi = komi if color == WHITE else -komi
     own_komi = min(max(own_komi, -points - KOMI_UNIT), points + KOMI_UNIT)
@@ -198,7 +199,7 @@ def new_katago_work(board_size: int) -> KataGoWork:
 
 
 @kernel
-def encode_katago(positions, count, komi, work, out):
+def encode_katago(positions: Positions, count: int, komi: float, work: KataGoWork, out: np.ndarray) -> None:
     """Write the planes of the first `count` positions to `out` [N, 30, S, S]. Modifies work and out.
 
     positions.before and earlier are the positions one and two moves ago, or the same again where there is none.

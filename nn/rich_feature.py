@@ -10,12 +10,14 @@ the rules for passes, too) but for 7 to 10.
 
 from typing import NamedTuple
 
+import numpy as np
+
 from board.constant import PASS
 from board.ladder import find_ladders
 from board.rules import is_legal, place_stone
 from board.state import EMPTIES, PASSES, SIZE, TO_MOVE, WHITE, WIDTH, State, copy_state, copy_words, new_state
 from common.kernel import kernel
-from nn.feature import PlaneSet
+from nn.feature import PlaneSet, Positions
 from nn.katago_feature import (
     KOMI_UNIT,
     FeatureWork,
@@ -52,10 +54,12 @@ def new_rich_work(board_size: int) -> RichWork:
 
 
 @kernel
-def mark_after_moves(state, color, repeats, after, out, first_plane):
+def mark_after_moves(
+    state: State, color: int, repeats: np.ndarray, after: State, out: np.ndarray, first_plane: int
+) -> None:
     """Write to three planes the moves whose string has one, two, three or more liberties, to a fourth the captures.
 
-    Moves that `repeats` [C] forbids are left out. Modifies out and `after`, a State.
+    Moves that `repeats` [C] forbids are left out. Modifies out and `after`.
     """
     width = state.info[WIDTH]
     for plane in range(MOST_LIBERTIES + 1):
@@ -73,7 +77,8 @@ def mark_after_moves(state, color, repeats, after, out, first_plane):
 
 
 @kernel
-def encode_rich_position(now, color, recent, repeats, komi, work, out):
+def encode_rich_position(now: State, color: int, recent: np.ndarray, repeats: np.ndarray, komi: float, work: RichWork,
+                         out: np.ndarray) -> None:
     """Write the planes of `now` with `color` to move to `out` [24, S, S]; `komi` is White's. Modifies work and out."""
     points = now.info[SIZE] * now.info[SIZE]
     fill_plane(out, 0, 1)
@@ -96,7 +101,7 @@ def encode_rich_position(now, color, recent, repeats, komi, work, out):
 
 
 @kernel
-def encode_rich(positions, count, komi, work, out):
+def encode_rich(positions: Positions, count: int, komi: float, work: RichWork, out: np.ndarray) -> None:
     """Write the planes of the first `count` positions to out [N, 24, S, S]. Modifies work and out."""
     for n in range(count):
         copy_words(work.now.buffer, positions.now[n])

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,8 +27,6 @@ COMPILERS = {"njit", "jit", "vectorize", "guvectorize", "stencil", "cfunc", "jit
 MAX_FILE_LINES = 350
 MAX_FUNCTION_LINES = 60
 MAX_KERNEL_ARGUMENTS = 10
-# Where every kernel says what it takes and returns, so that an editor can jump.
-ANNOTATED = {"board", "mcts", "selfplay"}
 
 
 def package_of(path: str) -> str:
@@ -106,7 +105,7 @@ def kernel_offences(path: str, tree: ast.AST) -> Iterator[str]:
         if len(node.args.args) > MAX_KERNEL_ARGUMENTS:
             yield f"{path}:{node.lineno}: {node.name} takes {len(node.args.args)} (at most {MAX_KERNEL_ARGUMENTS})"
         hints = [node.returns, *(argument.annotation for argument in node.args.args)]
-        if package_of(path) in ANNOTATED and None in hints:
+        if None in hints:
             yield f"{path}:{node.lineno}: {node.name} is not annotated"
 
 
@@ -127,6 +126,23 @@ def program_files() -> list[str]:
 def test_the_front_door_is_short_and_both_its_languages_tell_the_same_floors() -> None:
     assert len(README.read_text(encoding="utf-8").splitlines()) <= 150
     assert len(FLOORS) > 10 and read_floors(ROOT / "doc" / "ja" / "README.md") == FLOORS
+
+
+def type_names(tree: ast.Module) -> Iterator[str]:
+    """Yield the public classes and aliases of types of a file, which alone are written LikeThis."""
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        names = [node.name] if isinstance(node, ast.ClassDef) else [ast.unparse(target) for target in targets]
+        yield from (name for name in names if re.fullmatch(r"[A-Z]+[a-z]\w*", name))
+
+
+def test_a_type_has_a_name_of_its_own() -> None:
+    places = defaultdict(list)
+    for path in program_files():
+        for name in type_names(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+            places[name].append(path)
+    assert len(places) > 100
+    assert not {name: paths for name, paths in places.items() if len(paths) > 1}
 
 
 def test_every_top_level_name_has_a_floor() -> None:

@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common.command_line import run_command
 from common.print_console import print_err, print_out
 from tools.matchlib.rating import PairResult, Rating, rate_players
-from tools.matchlib.record import GameRecord
+from tools.matchlib.record import MatchRecord
 from tools.matchlib.report import count_results
 from tools.matchlib.store import CONFIG_FILE, GAMES_FILE
 
@@ -58,7 +58,7 @@ def read_matches(folder: Path) -> Iterator[PairResult]:
             first, second = json.loads((path / CONFIG_FILE).read_text(encoding="utf-8"))["names"]
             text = (path / GAMES_FILE).read_text(encoding="utf-8")
             # A line without an end is a game that a crash cut short.
-            games = [GameRecord.from_json(line) for line in text[:text.rfind("\n") + 1].splitlines()]
+            games = [MatchRecord.from_json(line) for line in text[:text.rfind("\n") + 1].splitlines()]
         except (OSError, ValueError, KeyError, TypeError) as error:
             print_err(f"{path}: not a readable match ({error}), left out")
             continue

@@ -21,7 +21,7 @@ from common.command_line import run_command
 from common.print_console import print_err, print_out
 from gtp.engine_process import EngineError
 from tools.matchlib.command import split_command
-from tools.matchlib.engine import Engine
+from tools.matchlib.engine import MatchEngine
 from tools.matchlib.errors import MatchError
 from tools.verdictlib.position import NotFinishedError, find_games, read_finished_game
 from tools.verdictlib.report import format_csv, format_disagreement, format_summary
@@ -34,14 +34,14 @@ OURS = "main.py --model none"
 HANG_LIMIT = 120.0
 
 
-class Judge:
+class EnginePair:
     """Both engines, and what they said so far."""
 
     def __init__(self, commands: tuple[str, str], names: tuple[str, str], log_folder: Path) -> None:
         """Prepare the engines; raises MatchError for a command that does not exist."""
         self.names = names
         self.comparisons: list[Comparison] = []
-        self._engines = [Engine(split_command(command), log_folder / f"{i}.log", HANG_LIMIT)
+        self._engines = [MatchEngine(split_command(command), log_folder / f"{i}.log", HANG_LIMIT)
                          for i, command in enumerate(commands)]
 
     def compare(self, path: Path, name: str) -> None:
@@ -65,7 +65,7 @@ class Judge:
             engine.close()
 
 
-def run(folder: Path, judge: Judge, csv_path: Path | None) -> None:
+def run(folder: Path, pair: EnginePair, csv_path: Path | None) -> None:
     """Compare all games of a folder; what was found is printed and kept also when the user stops it."""
     games = find_games(folder)
     if not games:
@@ -74,14 +74,14 @@ def run(folder: Path, judge: Judge, csv_path: Path | None) -> None:
         for path in games:
             name = path.relative_to(folder).as_posix()
             try:
-                judge.compare(path, name)
+                pair.compare(path, name)
             except (NotFinishedError, OSError) as error:
                 print_err(f"verdict: {name} left out: {error}")
     finally:
-        judge.close()
-        print_out(format_summary(judge.comparisons, judge.names))
+        pair.close()
+        print_out(format_summary(pair.comparisons, pair.names))
         if csv_path is not None:
-            write_atomically(csv_path, format_csv(judge.comparisons).encode())
+            write_atomically(csv_path, format_csv(pair.comparisons).encode())
 
 
 @click.command(context_settings={"show_default": True})
@@ -95,7 +95,7 @@ def main(folder: Path, theirs: str, ours: str, names: tuple[str, str], csv_path:
     """Compare two engines' verdicts about the finished games of FOLDER (and the folders in it)."""
     try:
         with TemporaryDirectory(prefix="hiyoko-verdict-") as log_folder:
-            run(folder, Judge((theirs, ours), names, Path(log_folder)), csv_path)
+            run(folder, EnginePair((theirs, ours), names, Path(log_folder)), csv_path)
     except (MatchError, OSError) as error:
         print_err(f"verdict: {error}")
         sys.exit(EXIT_BAD_OPTIONS)

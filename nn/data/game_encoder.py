@@ -9,7 +9,7 @@ from board.coordinate import Coordinate
 from board.geometry import get_geometry
 from board.rules import is_legal, play
 from board.score import get_area
-from board.state import BLACK, WHITE, clear_state, new_state
+from board.state import BLACK, WHITE, State, clear_state, new_state
 from board.stone import Stone
 from board.string import set_up_stones
 from common.kernel import kernel
@@ -26,7 +26,8 @@ SCORE_TOLERANCE = 1.0
 
 
 @kernel
-def replay_game(state, board_size, setup_pos, setup_color, moves, colors, planes):
+def replay_game(state: State, board_size: int, setup_pos: np.ndarray, setup_color: np.ndarray, moves: np.ndarray,
+                colors: np.ndarray, planes: np.ndarray) -> int:
     """Play a game from its set-up stones; return ALL_LEGAL, BAD_SET_UP or the index of the first illegal move.
 
     planes[n] is filled with the position before move n, seen by its mover, for as many moves as `planes`

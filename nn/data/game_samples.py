@@ -16,25 +16,37 @@ import numpy as np
 
 from board.geometry import get_geometry
 from board.rules import play_recorded
-from board.state import TO_MOVE, clear_state, copy_words, new_history, new_state, start_history
+from board.state import TO_MOVE, History, State, clear_state, copy_words, new_history, new_state, start_history
 from board.string import set_up_stones
 from common.cores import count_usable_cores
 from common.kernel import kernel
 from nn.data.dataset import SYMMETRIES, Samples, split_samples
 from nn.data.game_file import GameFile, read_game_file
 from nn.data.labels import OWNERSHIP_STEPS, unpack_policies
-from nn.feature import Encoder, PlaneSet, remember, take_position
+from nn.feature import Encoder, PlaneSet, Positions, remember, take_position
 
 # Batches that are encoded ahead of the network.
 AHEAD = 4
 BOTH = 0.5  # weight of the recorded win rate where the teacher's is known, too
 
 
+class Moves(NamedTuple):
+    """The part of a GameFile that is replayed; its fields are explained there."""
+
+    start: np.ndarray
+    pos: np.ndarray
+    color: np.ndarray
+    setup_start: np.ndarray
+    setup_pos: np.ndarray
+    setup_color: np.ndarray
+
+
 @kernel
-def replay_samples(games, number, rows, board_size, state, history, past, positions):
+def replay_samples(games: Moves, number: np.ndarray, rows: np.ndarray, board_size: int, state: State, history: History,
+                   past: np.ndarray, positions: Positions) -> None:
     """Replay games up to some of their positions, and keep these as positions 0, 1, ... Modifies all from state on.
 
-    Sample rows[n] stands in game number[n] of `games`, a Moves.
+    Sample rows[n] stands in game number[n].
     """
     pos, color = games.pos, games.color
     for n in range(len(rows)):
@@ -49,17 +61,6 @@ def replay_samples(games, number, rows, board_size, state, history, past, positi
             play_recorded(state, history, pos[move], color[move])
         state.info[TO_MOVE] = color[rows[n]]
         take_position(positions, n, state, history, past)
-
-
-class Moves(NamedTuple):
-    """The part of a GameFile that is replayed; its fields are explained there."""
-
-    start: np.ndarray
-    pos: np.ndarray
-    color: np.ndarray
-    setup_start: np.ndarray
-    setup_pos: np.ndarray
-    setup_color: np.ndarray
 
 
 class SampleEncoder:

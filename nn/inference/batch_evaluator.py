@@ -11,9 +11,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 import torch
 
-from nn.feature import Evaluator as AnyEvaluator
-from nn.feature import plane_set_of
-from nn.inference.evaluator import Evaluator, load_evaluator
+from nn.feature import Evaluator, plane_set_of
+from nn.inference.evaluator import NetworkEvaluator, load_evaluator
 from nn.model_file import ModelFile
 
 BUFFERS = 2
@@ -28,7 +27,7 @@ class ThreadedEvaluator:
 
     on_gpu = False
 
-    def __init__(self, evaluator: AnyEvaluator, board_size: int, positions: int) -> None:
+    def __init__(self, evaluator: Evaluator, board_size: int, positions: int) -> None:
         """Make two buffers of so many positions."""
         self.plane_set = plane_set_of(evaluator)
         self.planes = [self.plane_set.new_planes(board_size, positions) for _ in range(BUFFERS)]
@@ -94,7 +93,7 @@ class CudaEvaluator:
 
     on_gpu = True
 
-    def __init__(self, evaluator: Evaluator, positions: int) -> None:
+    def __init__(self, evaluator: NetworkEvaluator, positions: int) -> None:
         """Make two buffers of so many positions for the evaluator's network."""
         size, self.plane_set = evaluator.board_size, evaluator.plane_set
         shape, actions = (positions, self.plane_set.planes, size, size), size * size + 1

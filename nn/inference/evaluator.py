@@ -25,9 +25,6 @@ from nn.plane_sets import PLANE_SETS
 CPU_BATCH_LIMIT = 256
 GPU_BATCH_LIMIT = 4096
 
-# Policy logits [N, A] and value probabilities [N, 3]; from some networks the lead [N] and the ownership [N, S*S], too.
-Answer = tuple[np.ndarray, ...]
-
 
 def prepare(network: DualNet | PooledNet | KataGoNet) -> FoldedNet | PreparedNet | KataGoNet:
     """Return a copy of a network as it is run."""
@@ -36,7 +33,7 @@ def prepare(network: DualNet | PooledNet | KataGoNet) -> FoldedNet | PreparedNet
     return copy.deepcopy(network) if isinstance(network, KataGoNet) else PreparedNet(network)
 
 
-class Evaluator:
+class NetworkEvaluator:
     """A callable from planes to policy and value; number format and memory layout follow from the device.
 
     With `symmetries` above 1 every position is seen through so many of the 8 symmetries of the board, and the answers
@@ -83,7 +80,7 @@ class Evaluator:
         on_cpu = self.device.type == "cpu" and self.dtype == torch.float32
         return on_cpu and isinstance(self.network, FoldedNet) and is_worth_while(self.board_size)
 
-    def __call__(self, planes: np.ndarray) -> Answer:
+    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
         """Evaluate positions.
 
         Args:
@@ -115,7 +112,7 @@ class Evaluator:
         order = self._inverse[:, np.newaxis, :values.shape[2]]
         return np.take_along_axis(values, order, axis=2).mean(axis=0)
 
-    def _evaluate_all(self, planes: np.ndarray) -> Answer:
+    def _evaluate_all(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
         """Evaluate any number of positions as they are."""
         if len(planes) <= self.batch_limit:
             return self._evaluate(planes)
@@ -124,7 +121,7 @@ class Evaluator:
         return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
     @torch.inference_mode()
-    def _evaluate(self, planes: np.ndarray) -> Answer:
+    def _evaluate(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
         """Evaluate at most batch_limit positions."""
         if self._tiled is not None:
             return tuple(answer.numpy() for answer in self._tiled(planes))
@@ -140,6 +137,6 @@ def _mean(values: np.ndarray, symmetries: int) -> np.ndarray:
 
 def load_evaluator(
     path: str | Path | ModelFile, board_size: int | None = None, use_gpu: bool = False, symmetries: int = 1
-) -> Evaluator:
+) -> NetworkEvaluator:
     """Return the fast numpy evaluator of a model file ("none": random weights); raises ModelFileError."""
-    return Evaluator(load_network(path, board_size, use_gpu), symmetries, board_size)
+    return NetworkEvaluator(load_network(path, board_size, use_gpu), symmetries, board_size)

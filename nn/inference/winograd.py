@@ -29,7 +29,10 @@ MAX_PRODUCTS = 0.6 * 9
 
 
 @kernel
-def transform_input(d0, d1, d2, d3, d4, o0, o1, o2, o3, o4):
+def transform_input(
+    d0: np.ndarray, d1: np.ndarray, d2: np.ndarray, d3: np.ndarray, d4: np.ndarray,
+    o0: np.ndarray, o1: np.ndarray, o2: np.ndarray, o3: np.ndarray, o4: np.ndarray,
+) -> None:
     """Transform five inputs, each [L], to five factors. Modifies o0 to o4.
 
     One output at a time, so that the compiler can see that nothing overlaps and uses vector instructions.
@@ -47,7 +50,10 @@ def transform_input(d0, d1, d2, d3, d4, o0, o1, o2, o3, o4):
 
 
 @kernel
-def transform_output(m0, m1, m2, m3, m4, o0, o1, o2):
+def transform_output(
+    m0: np.ndarray, m1: np.ndarray, m2: np.ndarray, m3: np.ndarray, m4: np.ndarray,
+    o0: np.ndarray, o1: np.ndarray, o2: np.ndarray,
+) -> None:
     """Transform five products, each [L], to three outputs. Modifies o0 to o2."""
     for i in range(len(o0)):
         o0[i] = m0[i] + m1[i] + m2[i] + m3[i]
@@ -59,7 +65,7 @@ def transform_output(m0, m1, m2, m3, m4, o0, o1, o2):
 
 
 @kernel
-def scatter_tiles(features, rows, factors):
+def scatter_tiles(features: np.ndarray, rows: np.ndarray, factors: np.ndarray) -> None:
     """Write the factors [25, T*T, L] of all tiles of features [H, H, L]. Modifies factors and rows [5, H, L]."""
     width = features.shape[0]
     tiles = (width - 2) // TILE
@@ -78,7 +84,7 @@ def scatter_tiles(features, rows, factors):
 
 
 @kernel
-def activate(values, bias, residual, add):
+def activate(values: np.ndarray, bias: np.ndarray, residual: np.ndarray, add: bool) -> None:
     """Add bias [L], and residual [L] if `add`, and cut negative values off. Modifies values."""
     zero = np.float32(0.0)
     if add:
@@ -92,7 +98,8 @@ def activate(values, bias, residual, add):
 
 
 @kernel
-def gather_tiles(products, work, bias, residual, add, board_size, out):
+def gather_tiles(products: np.ndarray, work: np.ndarray, bias: np.ndarray, residual: np.ndarray, add: bool,
+                 board_size: int, out: np.ndarray) -> None:
     """Turn products [25, T*T, L] into the rectified features [H, H, L] of a layer. Modifies out and work [6, 3, L].
 
     `residual` [H, H, L] is added if `add`.

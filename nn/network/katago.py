@@ -148,7 +148,7 @@ class PoolingBlock(nn.Module):
         return self.second(self._activate(plain + shift[:, :, None, None])).add_(features)
 
 
-class BottleneckBlock(nn.Module):
+class NestedBottleneckBlock(nn.Module):
     """Blocks of fewer channels between two convolutions, beside the identity."""
 
     def __init__(self, file: KataGoFile, version: int, channels: int, nesting: int) -> None:
@@ -177,7 +177,7 @@ def read_blocks(file: KataGoFile, version: int, channels: int, count: int, nesti
         elif kind == "gpool_block":
             blocks.append(PoolingBlock(file, version, channels))
         elif kind == "nested_bottleneck_block" and nesting < MAX_NESTING:
-            blocks.append(BottleneckBlock(file, version, channels, nesting))
+            blocks.append(NestedBottleneckBlock(file, version, channels, nesting))
         else:
             raise ValueError(f"blocks of the kind {kind!r} are not known here")
     return nn.Sequential(*blocks)

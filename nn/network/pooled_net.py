@@ -68,7 +68,7 @@ class Convolution(nn.Module):
             self.norm = nn.Identity()
 
 
-class ResidualBlock(nn.Module):
+class PooledResidualBlock(nn.Module):
     """Two 3x3 convolutions and a shortcut around them."""
 
     def __init__(self, config: PooledConfig) -> None:
@@ -83,7 +83,7 @@ class ResidualBlock(nn.Module):
         return self.activation(features + self.second(self.activation(self.first(features))))
 
 
-class SqueezeExciteBlock(ResidualBlock):
+class SqueezeExciteBlock(PooledResidualBlock):
     """A residual block whose result is scaled and shifted channel by channel, by what the whole board says."""
 
     def __init__(self, config: PooledConfig) -> None:
@@ -145,12 +145,14 @@ class BottleneckBlock(nn.Module):
 def make_block(config: PooledConfig, number: int) -> nn.Module:
     """Return block `number` of the trunk; of "gpool" networks every second one pools."""
     if config.block == "gpool":
-        return GlobalPoolingBlock(config) if number % 2 else ResidualBlock(config)
-    kinds: dict[str, type[nn.Module]] = {"res": ResidualBlock, "se": SqueezeExciteBlock, "bottleneck": BottleneckBlock}
+        return GlobalPoolingBlock(config) if number % 2 else PooledResidualBlock(config)
+    kinds: dict[str, type[nn.Module]] = {
+        "res": PooledResidualBlock, "se": SqueezeExciteBlock, "bottleneck": BottleneckBlock,
+    }
     return kinds[config.block](config)
 
 
-class PolicyHead(nn.Module):
+class PooledPolicyHead(nn.Module):
     """One logit a point from its own features and the pooled board, and one for the pass from the pooled board."""
 
     def __init__(self, config: PooledConfig) -> None:
@@ -206,7 +208,7 @@ class PooledNet(nn.Module):
         self.stem = Convolution(config.planes, config.filters, 3, config.norm)
         self.activation = ACTIVATIONS[config.activation]()
         self.blocks = nn.Sequential(*[make_block(config, number) for number in range(config.blocks)])
-        self.policy_head = PolicyHead(config)
+        self.policy_head = PooledPolicyHead(config)
         self.score_head = ScoreHead(config)
 
     @property

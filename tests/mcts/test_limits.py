@@ -15,7 +15,7 @@ from board.stone import Stone
 from mcts.constant import MAX_DEPTH
 from mcts.node import MCTSNode
 from mcts.params import SearchLimit, Selection
-from mcts.progress import Progress
+from mcts.progress import SearchProgress
 from mcts.time_manager import StartOptions, TimeManager
 from mcts.tree import MCTSTree
 from mcts.tree_arrays import copy_subtree
@@ -180,7 +180,7 @@ def test_more_time_for_a_move_that_is_not_clear(
 ) -> None:
     count = np.array(visits)
     root = SimpleNamespace(children_visits=count, children_value_sum=count * values, most_visited=count.argmax)
-    progress = Progress(SearchLimit(1000, seconds=2.0, extra=1.0), expected)
+    progress = SearchProgress(SearchLimit(1000, seconds=2.0, extra=1.0), expected)
     progress.judge(cast(MCTSNode, root))
     assert progress.time_limit == (2.0 if clear else 3.0)
     clock.wait(2.5)
@@ -238,12 +238,12 @@ def test_a_slow_evaluator_ends_in_real_time() -> None:
 
 
 def test_progress() -> None:
-    progress = Progress(SearchLimit(5, seconds=1e9))
+    progress = SearchProgress(SearchLimit(5, seconds=1e9))
     assert progress.visits == 0 and 0.0 <= progress.seconds < 1e6 and not progress.out_of_time
     progress.longest_batch = 1e9
     assert progress.out_of_time
-    assert not Progress(SearchLimit(5)).out_of_time
-    assert Progress(SearchLimit(5, seconds=0.0)).out_of_time
+    assert not SearchProgress(SearchLimit(5)).out_of_time
+    assert SearchProgress(SearchLimit(5, seconds=0.0)).out_of_time
 
 
 # Callbacks

@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from nn.inference.batch_evaluator import CudaEvaluator, ThreadedEvaluator, load_batch_evaluator
-from nn.inference.evaluator import Evaluator, load_evaluator
+from nn.inference.evaluator import NetworkEvaluator, load_evaluator
 from nn.model_file import ModelFileError
 
 SIZE, POSITIONS = 5, 24
 
 
-def check(batches: ThreadedEvaluator | CudaEvaluator, single: Evaluator, tolerance: float) -> None:
+def check(batches: ThreadedEvaluator | CudaEvaluator, single: NetworkEvaluator, tolerance: float) -> None:
     """Both buffers are worked on at once, with counts that change, and a buffer is refilled after its answer."""
     rng = np.random.default_rng(0)
     assert len(batches.planes) == 2 and batches.planes[0].shape == (POSITIONS, 6, SIZE, SIZE)

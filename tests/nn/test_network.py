@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from board.geometry import make_symmetry_index
-from nn.inference.evaluator import Evaluator
+from nn.inference.evaluator import NetworkEvaluator
 from nn.inference.folded_net import fold_batch_norm
 from nn.network.dual_net import DualNet, ResidualBlock, make_common_blocks
 
@@ -93,7 +93,7 @@ def test_folded_convolution_equals_convolution_and_norm() -> None:
 ])
 def test_evaluator_equals_the_network(board_size: int, filters: int, blocks: int, count: int) -> None:
     network = lively_network(board_size, filters, blocks)
-    evaluator = Evaluator(network)
+    evaluator = NetworkEvaluator(network)
     planes = random_planes(count, board_size)
     policy, value = evaluator(planes)
     with torch.inference_mode():
@@ -105,7 +105,7 @@ def test_evaluator_equals_the_network(board_size: int, filters: int, blocks: int
 
 
 def test_a_large_batch_is_evaluated_in_parts() -> None:
-    evaluator = Evaluator(lively_network(3))
+    evaluator = NetworkEvaluator(lively_network(3))
     planes = random_planes(11, 3)
     whole = evaluator(planes)
     evaluator.batch_limit = 4
@@ -116,7 +116,7 @@ def test_a_large_batch_is_evaluated_in_parts() -> None:
 def test_an_average_over_symmetries() -> None:
     network = lively_network(5)
     planes, index = random_planes(3, 5), make_symmetry_index(5)
-    single, average = Evaluator(network), Evaluator(network, symmetries=3)
+    single, average = NetworkEvaluator(network), NetworkEvaluator(network, symmetries=3)
     wanted_policy, wanted_value = np.zeros((3, 26)), np.zeros((3, 3))
     for order in index[:3]:
         policy, value = single(turn(planes, order))
@@ -129,7 +129,7 @@ def test_an_average_over_symmetries() -> None:
 
 
 def test_an_average_over_all_symmetries_is_the_same_for_all_of_them() -> None:
-    evaluator, planes = Evaluator(lively_network(5), symmetries=8), random_planes(2, 5)
+    evaluator, planes = NetworkEvaluator(lively_network(5), symmetries=8), random_planes(2, 5)
     policy, value = evaluator(planes)
     for order in make_symmetry_index(5):
         turned_policy, turned_value = evaluator(turn(planes, order))
@@ -142,7 +142,7 @@ def turn(planes: np.ndarray, order: np.ndarray) -> np.ndarray:
 
 
 def test_other_planes_are_refused() -> None:
-    evaluator = Evaluator(lively_network(5))
+    evaluator = NetworkEvaluator(lively_network(5))
     for shape in ((1, 6, 9, 9), (0, 6, 5, 5), (1, 5, 5, 5)):
         with pytest.raises(ValueError, match="planes have shape"):
             evaluator(np.zeros(shape, dtype=np.float32))

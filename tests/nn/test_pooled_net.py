@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from board.geometry import make_symmetry_index
-from nn.inference.evaluator import Evaluator
+from nn.inference.evaluator import NetworkEvaluator
 from nn.inference.prepared_net import PreparedNet
 from nn.model_file import ModelFileError
 from nn.network.pooled_net import ACTIVATIONS, BLOCKS, PooledConfig, PooledNet
@@ -84,7 +84,7 @@ def test_odd_files_are_refused_in_one_line(tmp_path: Path, changes: dict, compla
 
 def test_eight_symmetries_see_a_turned_board_alike() -> None:
     size = 5
-    evaluator = Evaluator(make_network(SMALL), 8, size)
+    evaluator = NetworkEvaluator(make_network(SMALL), 8, size)
     planes = np.random.default_rng(3).random((2, SMALL.planes, size, size), dtype=np.float32)
     policy, value, lead, ownership = evaluator(planes)
     for order in make_symmetry_index(size):

@@ -7,7 +7,7 @@ import torch
 from numba import config
 
 from nn.inference import evaluator as inference
-from nn.inference.evaluator import Evaluator
+from nn.inference.evaluator import NetworkEvaluator
 from nn.inference.folded_net import CHUNKS, FoldedNet
 from nn.inference.winograd import is_worth_while
 from nn.network.dual_net import DualNet
@@ -32,7 +32,7 @@ def test_the_evaluator_agrees_with_the_network(
 ) -> None:
     monkeypatch.setattr(inference, "choose_half_dtype", lambda _: half)  # what this machine is good at does not matter
     network = make_network(size, filters, blocks)
-    evaluator, plain = Evaluator(network), FoldedNet(network)
+    evaluator, plain = NetworkEvaluator(network), FoldedNet(network)
     rng = np.random.default_rng(size)
     for count in (1, 2, 5, CHUNKS[-1], CHUNKS[-1] + 3, 4):
         planes = rng.integers(-1, 2, (count, 6, size, size)).astype(np.float32)
@@ -46,7 +46,7 @@ def test_the_evaluator_agrees_with_the_network(
 
 def test_the_last_layer_of_a_bfloat16_network_does_not_round(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inference, "choose_half_dtype", lambda _: torch.bfloat16)
-    logits = torch.from_numpy(Evaluator(make_network(9, 8, 1))(np.ones((4, 6, 9, 9), dtype=np.float32))[0])
+    logits = torch.from_numpy(NetworkEvaluator(make_network(9, 8, 1))(np.ones((4, 6, 9, 9), dtype=np.float32))[0])
     assert (logits != logits.bfloat16().float()).float().mean() > 0.9, "most of them need more than 8 bits"
 
 

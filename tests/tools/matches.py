@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.matchlib.config import MatchConfig
-from tools.matchlib.record import GameRecord
+from tools.matchlib.record import MatchRecord
 from tools.matchlib.runner import run_match
 from tools.matchlib.store import GAMES_FILE
 
@@ -18,10 +18,10 @@ def fake(options: str = "") -> str:
     return f"{shlex.quote(sys.executable)} -S {shlex.quote(str(FAKE_ENGINE))} {options}"
 
 
-def read_records(directory: Path) -> list[GameRecord]:
+def read_records(directory: Path) -> list[MatchRecord]:
     """Return the games of a match directory in the order of their lines."""
     path = directory / GAMES_FILE
-    return [GameRecord.from_json(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return [MatchRecord.from_json(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def make_config(directory: Path, first: str = "", second: str = "", **options: Any) -> MatchConfig:
@@ -33,7 +33,7 @@ def make_config(directory: Path, first: str = "", second: str = "", **options: A
     )
 
 
-def play_match(directory: Path, first: str = "", second: str = "", **options: Any) -> list[GameRecord]:
+def play_match(directory: Path, first: str = "", second: str = "", **options: Any) -> list[MatchRecord]:
     """Play such a match and return its games in order."""
     run_match(make_config(directory, first, second, **options))
     return sorted(read_records(directory), key=lambda record: record.index)

@@ -324,12 +324,12 @@ def test_regret_tries_all_settings_on_the_same_positions(tmp_path: Path, monkeyp
 
 
 def test_a_judge_takes_a_closer_look_at_moves_it_left_aside() -> None:
-    from tools.benchlib.regret_bench import CLOSER_LOOK, Judge
+    from tools.benchlib.regret_bench import CLOSER_LOOK, LongSearch
 
     board, visits = make_random_board(5, 8, seed=2), 100
     tree, color = MCTSTree(HashEvaluator(5), 5, SearchParams(batch_size=4)), board.get_to_move()
     found = tree.search(board, color, SearchLimit(visits, strict=True)).candidates
-    judge = Judge(tree, board, visits)
+    judge = LongSearch(tree, board, visits)
     assert not judge.is_decided
     known = [move for move in found if move.visits >= 6]
     best = max(move.winrate for move in known)

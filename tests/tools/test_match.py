@@ -11,7 +11,7 @@ from gtp import engine_process
 from gtp.engine_process import GtpProcess
 from tests.tools.matches import fake, make_config, play_match
 from tools.matchlib.config import MatchConfig
-from tools.matchlib.engine import Engine
+from tools.matchlib.engine import MatchEngine
 from tools.matchlib.errors import IllegalPlayError, MatchError
 from tools.matchlib.referee import Referee, format_result
 from tools.matchlib.runner import run_match
@@ -201,7 +201,7 @@ def test_dead_stones_change_the_friendly_score_only() -> None:
 def test_gnu_go_can_play(tmp_path: Path, gnugo: str) -> None:
     """GNU Go plays a game to the end under its recommended options and loses none by rules."""
     run_match(MatchConfig(f"gnugo {GNU_GO_OPTIONS}", fake(), tmp_path, games=2, size=5, komi=0.5))
-    engine = Engine([gnugo, *GNU_GO_OPTIONS.split()], tmp_path / "log", 20.0)
+    engine = MatchEngine([gnugo, *GNU_GO_OPTIONS.split()], tmp_path / "log", 20.0)
     engine.start(5, has_clock=False)
     assert engine.get_name().startswith("GNU Go") and engine.knows("time_left")
     engine.close()

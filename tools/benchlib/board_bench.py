@@ -8,9 +8,9 @@ from board.go_board import GoBoard
 from board.playout import NEVER, NO_LIMIT, run_playouts
 from board.random_state import new_random_state
 from board.rules import list_legal_moves
-from board.state import BLACK, MOVES, copy_state, new_state
+from board.state import BLACK, MOVES, History, State, copy_state, new_state
 from common.kernel import kernel
-from tools.benchlib.measure import Figure, Settings, Work, measure, measure_nanoseconds
+from tools.benchlib.measure import Figure, Settings, Workload, measure, measure_nanoseconds
 from tools.benchlib.positions import make_random_board
 
 # Figures of TamaGo 0.10.0: random 9x9 games a second, and nanoseconds of its copy_board.
@@ -28,7 +28,7 @@ GENERATIONS = 1000
 
 
 @kernel
-def copy_back_and_forth(first, second, count):
+def copy_back_and_forth(first: State, second: State, count: int) -> int:
     """Copy a position 2 * `count` times, changing it between; return its move number. Modifies both states."""
     for _ in range(count):
         copy_state(second, first)
@@ -38,7 +38,7 @@ def copy_back_and_forth(first, second, count):
 
 
 @kernel
-def generate_moves(state, history, count, out):
+def generate_moves(state: State, history: History, count: int, out: np.ndarray) -> int:
     """List the legal moves of a position `count` times, for both colors in turn; return how many there were.
 
     Own eyes are left out and superko is observed, as in the search. Modifies out.
@@ -71,7 +71,7 @@ class PlayoutWork:
         return PLAYOUTS
 
 
-def make_copy_work(board_size: int) -> Work:
+def make_copy_work(board_size: int) -> Workload:
     """Return the copying of a position within compiled code."""
     first, second = make_random_board(board_size, board_size * 3, seed=1).state, new_state(board_size)
 
@@ -82,7 +82,7 @@ def make_copy_work(board_size: int) -> Work:
     return work
 
 
-def make_generation_work(board: GoBoard) -> Work:
+def make_generation_work(board: GoBoard) -> Workload:
     """Return the listing of all legal moves of a position within compiled code."""
     out = np.empty(board.board_size * board.board_size, dtype=np.int32)
 
@@ -93,7 +93,7 @@ def make_generation_work(board: GoBoard) -> Work:
     return work
 
 
-def make_game_work(game: GoBoard) -> Work:
+def make_game_work(game: GoBoard) -> Workload:
     """Return the replay of a game through GoBoard.put_stone, called from Python."""
     board, moves = GoBoard(game.board_size), game.get_move_history()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Does some work and returns how many units (playouts, visits, ...) it was.
-Work = Callable[[], int]
+Workload = Callable[[], int]
 
 NANOSECONDS = 1e9
 
@@ -60,7 +60,7 @@ class Figure:
         return self.tamago[0] / self.value if self.lower_is_better else self.value / self.tamago[1]
 
 
-def measure_rate(work: Work, seconds: float) -> tuple[float, float]:
+def measure_rate(work: Workload, seconds: float) -> tuple[float, float]:
     """Repeat the work for at least so many seconds; return units per second of the clock and of this thread's CPU."""
     units = 0
     begin, cpu_begin = time.perf_counter(), time.thread_time()
@@ -70,7 +70,7 @@ def measure_rate(work: Work, seconds: float) -> tuple[float, float]:
 
 
 def measure(
-    name: str, unit: str, work: Work, settings: Settings, one_core: bool = True, target: float | None = None,
+    name: str, unit: str, work: Workload, settings: Settings, one_core: bool = True, target: float | None = None,
     tamago: float | None = None,
 ) -> Figure:
     """Return the rate of some work; it is done once before, so that nothing is compiled while the clock runs."""
@@ -84,7 +84,7 @@ def measure(
 
 
 def measure_nanoseconds(
-    name: str, work: Work, settings: Settings, target: float | None = None, tamago: float | None = None
+    name: str, work: Workload, settings: Settings, target: float | None = None, tamago: float | None = None
 ) -> Figure:
     """Return the duration of one unit of some work in nanoseconds (measure, turned round)."""
     figure = measure(name, "ns", work, settings, target=target, tamago=tamago)
@@ -93,7 +93,7 @@ def measure_nanoseconds(
                   NANOSECONDS / figure.per_cpu_second, target, figure.tamago, lower_is_better=True)
 
 
-def interleave(first: Work, second: Work, seconds: float) -> tuple[float, float]:
+def interleave(first: Workload, second: Workload, seconds: float) -> tuple[float, float]:
     """Do two works in turn for at least so many seconds each; return the rate of each.
 
     Whatever else the machine does slows both alike, so that their ratio can be trusted.

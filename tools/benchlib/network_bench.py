@@ -10,10 +10,10 @@ from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
 from nn.feature import PlaneSet, generate_input_planes
-from nn.inference.evaluator import Evaluator, load_evaluator
+from nn.inference.evaluator import NetworkEvaluator, load_evaluator
 from tools.benchlib.company_bench import measure_company
 from tools.benchlib.evaluators import CountingEvaluator
-from tools.benchlib.measure import Figure, Settings, Work, interleave, measure
+from tools.benchlib.measure import Figure, Settings, Workload, interleave, measure
 from tools.benchlib.positions import LATE_9X9, make_board, make_random_board
 
 BATCH_SIZES = (1, 8, 16, 64, 256)
@@ -34,7 +34,7 @@ def make_planes(plane_set: PlaneSet, board_size: int, count: int) -> np.ndarray:
     return np.stack(planes[:count])
 
 
-def make_network_work(evaluator: Evaluator, batch_size: int, calls: int = 1) -> Work:
+def make_network_work(evaluator: NetworkEvaluator, batch_size: int, calls: int = 1) -> Workload:
     """Return some calls of the network with full batches."""
     planes = make_planes(evaluator.plane_set, evaluator.board_size, batch_size)
 
@@ -55,7 +55,7 @@ def measure_network(settings: Settings) -> Iterator[Figure | str]:
         yield measure(f"network, batch {batch_size}", "positions/s", work, settings, one_core=False)
 
 
-def measure_search_of(board: GoBoard, place: str, batch_size: int, evaluator: Evaluator, settings: Settings,
+def measure_search_of(board: GoBoard, place: str, batch_size: int, evaluator: NetworkEvaluator, settings: Settings,
                       ) -> Iterator[Figure]:
     """Yield the speed of the engine's search of a position, of the network alone in turn with it, and their ratio."""
     counter = CountingEvaluator(evaluator)

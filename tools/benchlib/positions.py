@@ -10,7 +10,7 @@ from board.go_board import GoBoard, IllegalMoveError
 from sgf.grammar import SGFError
 from tools.benchlib.measure import NoGamesError
 
-Sample = TypeVar("Sample")
+Item = TypeVar("Item")
 
 SHUFFLE_SEED = 11
 
@@ -41,8 +41,8 @@ def make_random_board(board_size: int, moves: int, seed: int, komi: float = 7.0)
 
 
 def sample_games(
-    folder: Path, wanted: int, take: Callable[[Path, random.Random], list[Sample]], kind: str
-) -> list[Sample]:
+    folder: Path, wanted: int, take: Callable[[Path, random.Random], list[Item]], kind: str
+) -> list[Item]:
     """Return what `take` takes from the folder's games, in random order, until so many samples are there.
 
     Games that cannot be read or played are left out. Raises NoGamesError, with `kind` of game that is missing.
@@ -50,7 +50,7 @@ def sample_games(
     rng = random.Random(SHUFFLE_SEED)
     paths = sorted(folder.rglob("*.sgf"))
     rng.shuffle(paths)
-    samples: list[Sample] = []
+    samples: list[Item] = []
     for path in paths:
         if len(samples) >= wanted:
             break

@@ -65,7 +65,7 @@ def search_anew(tree: MCTSTree, board: GoBoard, limit: SearchLimit) -> SearchRes
     return tree.search(board, board.get_to_move(), limit)
 
 
-class Judge:
+class LongSearch:
     """A long search of one position: what every move is worth."""
 
     def __init__(self, tree: MCTSTree, board: GoBoard, visits: int) -> None:
@@ -103,7 +103,7 @@ def measure_regret(settings: Settings) -> Iterator[Figure | str]:
     evaluator = load_evaluator(settings.model, settings.board_size, settings.use_gpu)
     params = EngineOptions(model=settings.model).for_model().search_params()
     judging = MCTSTree(evaluator, settings.board_size, replace(params, batch_size=JUDGE_BATCH))
-    judges = [Judge(judging, board, settings.engine_visits) for board in collect_positions(settings, PER_GAME)]
+    judges = [LongSearch(judging, board, settings.engine_visits) for board in collect_positions(settings, PER_GAME)]
     judges = [judge for judge in judges if not judge.is_decided]
     yield (f"regret: {len(judges)} positions that are not decided; {settings.search_visits} visits against "
            f"{settings.engine_visits}; mean regret, difference to the default with its standard error, blunders")

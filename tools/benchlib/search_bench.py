@@ -6,7 +6,7 @@ from board.go_board import GoBoard
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from tools.benchlib.evaluators import FreeEvaluator
-from tools.benchlib.measure import Figure, Settings, Work, measure
+from tools.benchlib.measure import Figure, Settings, Workload, measure
 from tools.benchlib.positions import MIDGAME_9X9, make_board
 
 TAMAGO_VISITS = 2100
@@ -15,7 +15,7 @@ SHOT_VISITS = 1600
 BATCH_SIZES = (1, 16, 64)
 
 
-def make_search_work(board: GoBoard, batch_size: int, visits: int, shot: bool = False) -> Work:
+def make_search_work(board: GoBoard, batch_size: int, visits: int, shot: bool = False) -> Workload:
     """Return a search of exactly so many visits from an empty tree, by PUCT or by SHOT."""
     tree = MCTSTree(FreeEvaluator(board.board_size), board.board_size, SearchParams(batch_size=batch_size))
     color, limit = board.get_to_move(), SearchLimit(visits, strict=True)

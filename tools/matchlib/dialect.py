@@ -4,12 +4,12 @@ import json
 from typing import NamedTuple
 
 from gtp.engine_process import EngineError
-from tools.matchlib.engine import Engine
+from tools.matchlib.engine import MatchEngine
 
 CLIENTS = ("gtp", "cgos")
 
 
-class Answer(NamedTuple):
+class MoveAnswer(NamedTuple):
     """What an engine answered when it was asked for a move."""
 
     vertex: str
@@ -19,22 +19,22 @@ class Answer(NamedTuple):
 class GtpDialect:
     """Plain GTP: `genmove` and nothing around the game."""
 
-    def get_greeting(self, engine: Engine, opponent: str) -> list[str]:
+    def get_greeting(self, engine: MatchEngine, opponent: str) -> list[str]:
         """Return the commands that tell whom the engine will meet, before the board is cleared."""
         return []
 
-    def get_request(self, engine: Engine, letter: str) -> str:
+    def get_request(self, engine: MatchEngine, letter: str) -> str:
         """Return the command that asks for a move of the color `letter`."""
         return f"genmove {letter}"
 
-    def read_answer(self, request: str, text: str) -> Answer:
+    def read_answer(self, request: str, text: str) -> MoveAnswer:
         """Return what a reply to the request says; raises EngineError for anything but a move."""
         words = text.split()
         if not words:
             raise EngineError(f"{request} was answered with nothing")
-        return Answer(words[0])
+        return MoveAnswer(words[0])
 
-    def say_result(self, engine: Engine, result: str) -> None:
+    def say_result(self, engine: MatchEngine, result: str) -> None:
         """Tell the engine how the game ended."""
 
 
@@ -43,19 +43,19 @@ class CgosDialect(GtpDialect):
 
     REQUESTS = ("cgos-genmove_analyze {}", "kata-genmove_analyze {} ownership true", "lz-genmove_analyze {} 100000")
 
-    def get_greeting(self, engine: Engine, opponent: str) -> list[str]:
+    def get_greeting(self, engine: MatchEngine, opponent: str) -> list[str]:
         """Return the commands with the opponent's name and a rating, where the engine wants to know them."""
         values = {"cgos-opponent_name": opponent, "cgos-opponent_rating": "1500"}
         return [f"{name} {value}" for name, value in values.items() if engine.knows(name)]
 
-    def get_request(self, engine: Engine, letter: str) -> str:
+    def get_request(self, engine: MatchEngine, letter: str) -> str:
         """Return the first command with analysis that the engine lists, else `genmove`."""
         for request in self.REQUESTS:
             if engine.knows(request.split()[0]):
                 return request.format(letter)
         return super().get_request(engine, letter)
 
-    def read_answer(self, request: str, text: str) -> Answer:
+    def read_answer(self, request: str, text: str) -> MoveAnswer:
         """Return the move of the line `play MOVE` and, from cgos-genmove_analyze, the JSON line before it."""
         if request.startswith("genmove"):
             return super().read_answer(request, text)
@@ -64,7 +64,7 @@ class CgosDialect(GtpDialect):
         if len(words) != 2 or words[0] != "play":
             raise EngineError(f"{request} was answered without a last line `play MOVE`: {last[:60]!r}")
         if not request.startswith("cgos"):
-            return Answer(words[1])
+            return MoveAnswer(words[1])
         analysis = before[-1] if before else ""
         try:
             is_object = isinstance(json.loads(analysis), dict)
@@ -72,9 +72,9 @@ class CgosDialect(GtpDialect):
             is_object = False
         if not is_object:
             raise EngineError(f"{request} gave no JSON object before its move: {analysis[:60]!r}")
-        return Answer(words[1], analysis)
+        return MoveAnswer(words[1], analysis)
 
-    def say_result(self, engine: Engine, result: str) -> None:
+    def say_result(self, engine: MatchEngine, result: str) -> None:
         """Send `cgos-gameover` where the engine wants to know; raises EngineError."""
         if engine.knows("cgos-gameover"):
             engine.demand(f"cgos-gameover {result}")

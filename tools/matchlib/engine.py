@@ -12,7 +12,7 @@ REQUIRED_COMMANDS = ("boardsize", "clear_board", "play", "genmove")
 WARM_UP_TIME_SETTINGS = "time_settings 0 1 1"
 
 
-class Engine:
+class MatchEngine:
     """One side's engine in one worker; the process lives through many games."""
 
     def __init__(self, command: Sequence[str], log_path: Path, hang_limit: float) -> None:

@@ -5,11 +5,11 @@ from contextlib import suppress
 from board.stone import Stone
 from gtp.engine_process import EngineError, EngineTimeoutError, Reply
 from tools.matchlib.config import SIDES, MatchConfig
-from tools.matchlib.dialect import Answer, make_dialect
-from tools.matchlib.engine import Engine
+from tools.matchlib.dialect import MoveAnswer, make_dialect
+from tools.matchlib.engine import MatchEngine
 from tools.matchlib.errors import GameFault, IllegalPlayError
 from tools.matchlib.openings import Opening
-from tools.matchlib.record import GameRecord, SideTime
+from tools.matchlib.record import MatchRecord, SideTime
 from tools.matchlib.referee import COLOR_LETTERS, Referee, format_result
 
 # Seconds that an engine without time left still gets to answer; it has lost, but need not be killed.
@@ -18,13 +18,13 @@ RESULT_SUFFIXES = {"resign": "R", "time": "T"}
 FORFEIT_SUFFIX = "F"
 
 
-class Game:
+class MatchGame:
     """One game; `play` gives its record.
 
     The moves stay in `referee.moves`, the clocks in `clocks_after` and what CGOS calls analysis in `analyses`.
     """
 
-    def __init__(self, config: MatchConfig, index: int, opening: Opening, engines: dict[str, Engine]) -> None:
+    def __init__(self, config: MatchConfig, index: int, opening: Opening, engines: dict[str, MatchEngine]) -> None:
         """Seat the engines: the first one is Black in games of even index.
 
         Args:
@@ -45,7 +45,7 @@ class Game:
         self.clocks_after: list[float | None] = []
         self.analyses: list[str] = []
 
-    def play(self) -> GameRecord:
+    def play(self) -> MatchRecord:
         """Play the game to its end, whatever that is."""
         try:
             self._set_up()
@@ -90,7 +90,7 @@ class Game:
         if not self.referee.is_over:
             self._announce(Stone.get_opponent_color(color), color, vertex)
 
-    def _think(self, color: Stone) -> Answer:
+    def _think(self, color: Stone) -> MoveAnswer:
         """Ask for a move, on the clock if there is one; raises GameFault when the engine fails or its time is up."""
         engine, letter = self.engines[color], COLOR_LETTERS[color].lower()
         time_left = self._get_time_left(color)
@@ -146,13 +146,13 @@ class Game:
             return None
         return max(0.0, self.config.time_seconds - self.times[color].seconds)
 
-    def _record_fault(self, fault: GameFault) -> GameRecord:
+    def _record_fault(self, fault: GameFault) -> MatchRecord:
         winner = Stone.get_opponent_color(fault.color)
         result = f"{COLOR_LETTERS[winner]}+{RESULT_SUFFIXES.get(fault.reason, FORFEIT_SUFFIX)}"
         detail = f"{fault.color.name.capitalize()} ({self.sides[fault.color]} engine): {fault.detail}"
         return self._make_record(self.sides[winner], result, fault.reason, detail)
 
-    def _record_score(self) -> GameRecord:
+    def _record_score(self) -> MatchRecord:
         area, friendly = self.referee.get_area_score(), self.referee.get_friendly_score()
         score = area if self.config.scoring == "area" else friendly
         reason = "score" if self.referee.is_over else "max-moves"
@@ -164,8 +164,8 @@ class Game:
         record.area_score, record.friendly_score = area, friendly
         return record
 
-    def _make_record(self, winner: str, result: str, reason: str, detail: str) -> GameRecord:
-        return GameRecord(
+    def _make_record(self, winner: str, result: str, reason: str, detail: str) -> MatchRecord:
+        return MatchRecord(
             index=self.index, opening=self.opening, black=self.sides[Stone.BLACK], winner=winner, result=result,
             reason=reason, detail=detail, moves=len(self.referee.moves),
             times={self.sides[color]: times for color, times in self.times.items()},

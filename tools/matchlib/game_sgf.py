@@ -7,11 +7,11 @@ from sgfmill import sgf
 from board.constant import PASS
 from board.stone import Stone
 from tools.matchlib.config import SIDES
-from tools.matchlib.game import Game
-from tools.matchlib.record import GameRecord
+from tools.matchlib.game import MatchGame
+from tools.matchlib.record import MatchRecord
 
 
-def format_sgf(game: Game, record: GameRecord, names: tuple[str, str]) -> bytes:
+def format_sgf(game: MatchGame, record: MatchRecord, names: tuple[str, str]) -> bytes:
     """Return the game as SGF: names, result, clocks after each move, and how it ended as a comment on the last move."""
     config = game.config
     document = sgf.Sgf_game(size=config.size)

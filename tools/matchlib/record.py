@@ -24,7 +24,7 @@ class SideTime:
 
 
 @dataclass
-class GameRecord:
+class MatchRecord:
     """One finished game.
 
     Attributes:
@@ -58,7 +58,7 @@ class GameRecord:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_json(cls, line: str) -> "GameRecord":
+    def from_json(cls, line: str) -> "MatchRecord":
         """Read a line of `to_json`; raises ValueError, KeyError or TypeError for anything else."""
         data: dict[str, Any] = json.loads(line)
         data["times"] = {side: SideTime(**values) for side, values in data["times"].items()}

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from tools.matchlib.config import SIDES, MatchConfig
 from tools.matchlib.elo import estimate_elo, format_estimate
-from tools.matchlib.record import REASONS, GameRecord
+from tools.matchlib.record import REASONS, MatchRecord
 
 WIN_LABELS = {
     "score": "won by score", "max-moves": "won by score at move limit", "resign": "won by resignation",
@@ -13,13 +13,13 @@ WIN_LABELS = {
 }
 
 
-def count_results(records: Iterable[GameRecord]) -> tuple[int, int, int]:
+def count_results(records: Iterable[MatchRecord]) -> tuple[int, int, int]:
     """Return wins, draws and losses of the first engine."""
     winners = [record.winner for record in records]
     return winners.count("first"), winners.count("draw"), winners.count("second")
 
 
-def format_standing(records: Iterable[GameRecord]) -> str:
+def format_standing(records: Iterable[MatchRecord]) -> str:
     """Return the score of the first engine with its 95 % interval and the Elo difference."""
     wins, draws, losses = count_results(records)
     estimate = estimate_elo(wins, draws, losses)
@@ -30,7 +30,7 @@ def format_standing(records: Iterable[GameRecord]) -> str:
 
 
 def format_game_line(
-    record: GameRecord, records: Iterable[GameRecord], config: MatchConfig, names: tuple[str, str]
+    record: MatchRecord, records: Iterable[MatchRecord], config: MatchConfig, names: tuple[str, str]
 ) -> str:
     """Return the line that reports a finished game and the standing of the first engine after it."""
     done = list(records)
@@ -41,7 +41,7 @@ def format_game_line(
     )
 
 
-def format_table(config: MatchConfig, names: tuple[str, str], records: Iterable[GameRecord]) -> str:
+def format_table(config: MatchConfig, names: tuple[str, str], records: Iterable[MatchRecord]) -> str:
     """Return the table at the end of a match; its columns are the engines."""
     games = list(records)
     clock = f", {config.time_seconds} s a side" if config.time_seconds is not None else ""
@@ -55,7 +55,7 @@ def format_table(config: MatchConfig, names: tuple[str, str], records: Iterable[
     return "\n".join([title, "", *table, "", *_get_summary(games, names)])
 
 
-def _get_result_rows(games: list[GameRecord]) -> list[tuple[str, str, str]]:
+def _get_result_rows(games: list[MatchRecord]) -> list[tuple[str, str, str]]:
     rows = []
     won = {side: [game for game in games if game.winner == side] for side in SIDES}
     rows.append(("wins", *(str(len(won[side])) for side in SIDES)))
@@ -73,7 +73,7 @@ def _get_result_rows(games: list[GameRecord]) -> list[tuple[str, str, str]]:
     return [(row[0], row[1], row[2]) for row in rows]
 
 
-def _get_time_rows(games: list[GameRecord]) -> list[tuple[str, str, str]]:
+def _get_time_rows(games: list[MatchRecord]) -> list[tuple[str, str, str]]:
     means, peaks = [], []
     for side in SIDES:
         times = [game.times[side] for game in games]
@@ -83,7 +83,7 @@ def _get_time_rows(games: list[GameRecord]) -> list[tuple[str, str, str]]:
     return [("seconds a move", means[0], means[1]), ("slowest move, seconds", peaks[0], peaks[1])]
 
 
-def _get_summary(games: list[GameRecord], names: tuple[str, str]) -> list[str]:
+def _get_summary(games: list[MatchRecord], names: tuple[str, str]) -> list[str]:
     lines = [f"{names[0]}: {format_standing(games)} (wins-draws-losses, 95 % intervals)"]
     if games:
         lengths = [game.moves for game in games]

@@ -6,9 +6,9 @@ from collections import deque
 from common.print_console import print_err, print_out
 from tools.matchlib.command import split_command
 from tools.matchlib.config import SIDES, MatchConfig
-from tools.matchlib.engine import Engine
+from tools.matchlib.engine import MatchEngine
 from tools.matchlib.errors import MatchError
-from tools.matchlib.game import Game
+from tools.matchlib.game import MatchGame
 from tools.matchlib.game_sgf import format_sgf
 from tools.matchlib.openings import Opening, get_openings
 from tools.matchlib.report import format_game_line, format_table
@@ -44,7 +44,7 @@ def run_match(config: MatchConfig) -> None:
 def _play_pending(
     config: MatchConfig, store: MatchStore, commands: dict[str, list[str]], openings: list[Opening], pending: list[int]
 ) -> None:
-    pool = WorkerPool(config, store, commands, openings, pending)
+    pool = MatchPool(config, store, commands, openings, pending)
     try:
         pool.run()
     except KeyboardInterrupt:
@@ -62,7 +62,7 @@ def _print_table(config: MatchConfig, store: MatchStore) -> None:
     print_out("\n" + format_table(config, names, (record for _, record in sorted(store.records.items()))))
 
 
-class WorkerPool:
+class MatchPool:
     """Threads that take game numbers from one queue; each keeps its two engine processes from game to game."""
 
     def __init__(
@@ -80,7 +80,7 @@ class WorkerPool:
         self._failures: list[Exception] = []
         self._engines = [
             {
-                side: Engine(commands[side], store.log_directory / f"worker{number}-{side}.log", config.hang_limit)
+                side: MatchEngine(commands[side], store.log_directory / f"worker{number}-{side}.log", config.hang_limit)
                 for side in SIDES
             }
             for number in range(min(config.parallel, len(pending)))
@@ -130,10 +130,10 @@ class WorkerPool:
         self.names = self.config.names or (own_names[0], own_names[1])
         self.store.save_names(self.names)
 
-    def _start(self, engine: Engine) -> None:
+    def _start(self, engine: MatchEngine) -> None:
         engine.start(self.config.size, self.config.time_seconds is not None)
 
-    def _work(self, engines: dict[str, Engine]) -> None:
+    def _work(self, engines: dict[str, MatchEngine]) -> None:
         try:
             while not self._stop.is_set():
                 try:
@@ -151,10 +151,10 @@ class WorkerPool:
                 else:
                     engine.close()
 
-    def _play(self, index: int, engines: dict[str, Engine]) -> None:
+    def _play(self, index: int, engines: dict[str, MatchEngine]) -> None:
         for engine in engines.values():
             self._start(engine)
-        game = Game(self.config, index, self.openings[index // 2 % len(self.openings)], engines)
+        game = MatchGame(self.config, index, self.openings[index // 2 % len(self.openings)], engines)
         record = game.play()
         if self._stop.is_set():
             return

@@ -9,7 +9,7 @@ from common.atomic_file import write_atomically
 from common.lock_file import take_lock
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
-from tools.matchlib.record import GameRecord
+from tools.matchlib.record import MatchRecord
 
 CONFIG_FILE = "match.json"
 GAMES_FILE = "games.jsonl"
@@ -31,7 +31,7 @@ class MatchStore:
         self.directory = config.directory
         self.sgf_directory = self.directory / "sgf"
         self.log_directory = self.directory / "logs"
-        self.records: dict[int, GameRecord] = {}
+        self.records: dict[int, MatchRecord] = {}
         self._lock = threading.Lock()
         try:
             self.sgf_directory.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ class MatchStore:
         self.names = names
         self._write_config({**self._config, "names": list(names)})
 
-    def add(self, record: GameRecord, sgf: bytes) -> None:
+    def add(self, record: MatchRecord, sgf: bytes) -> None:
         """Keep a finished game; safe to call from several threads. Raises OSError when the disk fails."""
         with self._lock:
             write_atomically(self.sgf_directory / f"game{record.index + 1:05d}.sgf", sgf)
@@ -106,7 +106,7 @@ class MatchStore:
                 file.truncate(complete)
         for number, line in enumerate(data[:complete].decode("utf-8").splitlines(), 1):
             try:
-                record = GameRecord.from_json(line)
+                record = MatchRecord.from_json(line)
             except (ValueError, KeyError, TypeError) as error:
                 raise MatchError(f"{path}:{number} is not a game: {error}") from error
             self.records[record.index] = record

@@ -5,7 +5,7 @@ from html import escape
 from board.constant import GTP_X_COORDINATE
 from board.stone import Stone
 from tools.treelib.layout import Place, lay_out
-from tools.treelib.view import Position, View, ViewNode, describe_view, find_position, name_move
+from tools.treelib.view import ShownPosition, View, ViewNode, describe_view, find_position, name_move
 
 # Pixels.
 CELL = 24
@@ -44,7 +44,7 @@ def draw_grid(size: int) -> str:
     return "".join(parts)
 
 
-def draw_stones(position: Position, size: int) -> str:
+def draw_stones(position: ShownPosition, size: int) -> str:
     """Return the stones, those put by the line with their move numbers."""
     parts = []
     for index, char in enumerate(position.stones):

@@ -69,7 +69,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Position:
+class ShownPosition:
     """The board after a line: stones row by row from the top (. X O), and the number of the move that put a stone."""
 
     stones: str
@@ -110,7 +110,7 @@ def _count_below(dump: Dump, index: int) -> int:
     return count
 
 
-def find_position(view: View, node: ViewNode) -> Position:
+def find_position(view: View, node: ViewNode) -> ShownPosition:
     """Return the position at a node, by our own board; raises DumpError when a move of the line is illegal."""
     board = view.board.copy()
     last: dict[int, int] = {}
@@ -125,7 +125,7 @@ def find_position(view: View, node: ViewNode) -> Position:
             del last[pos]  # captured
     last.pop(PASS, None)
     stones = "".join(STONE_CHARS[board.board[pos]] for pos in board.onboard_pos)
-    return Position(stones, {board.onboard_pos.index(pos): number for pos, number in sorted(last.items())})
+    return ShownPosition(stones, {board.onboard_pos.index(pos): number for pos, number in sorted(last.items())})
 
 
 def name_move(view: View, node: ViewNode) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from board.go_board import GoBoard
 from board.score import area_without
 from gtp.engine_process import EngineError
-from tools.matchlib.engine import Engine
+from tools.matchlib.engine import MatchEngine
 from tools.verdictlib.position import list_plays
 
 
@@ -69,7 +69,7 @@ def parse_points(board: GoBoard, words: Iterable[str]) -> frozenset[int]:
         raise EngineError(f"final_status_list was answered with {error}") from error
 
 
-def ask_verdict(engine: Engine, board: GoBoard) -> Verdict:
+def ask_verdict(engine: MatchEngine, board: GoBoard) -> Verdict:
     """Play a game in a running engine and ask how it ended; raises EngineError."""
     engine.prepare(board.board_size, board.get_komi(), None)
     for command in list_plays(board):
