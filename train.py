@@ -63,8 +63,8 @@ def by_kind(name: str) -> str:
     help="Folder of SGF files (with --rl, archive of self-play) to make data from; without it, train on what is there.",
 )
 @click.option(
-    "--size", "board_size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE, show_default=True,
-    help="Board size.",
+    "--size", "board_sizes", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=(BOARD_SIZE,), multiple=True,
+    show_default=True, help="Board size; with --head pooled it may be given more than once.",
 )
 @click.option(
     "--use-gpu", type=bool, default=True, show_default=True,
@@ -202,6 +202,7 @@ def main(**options: Any) -> None:
     """Train a network from game records or from self-play; the same command goes on with an interrupted run."""
     rl, kifu_dir, workers, labels = (options.pop(name) for name in ("rl", "kifu_dir", "workers", "labels"))
     pooled = options["head"] == "pooled"
+    options["board_sizes"] = tuple(sorted(set(options["board_sizes"])))
     for name, values in NETWORK_DEFAULTS.items():
         if options[name] is None:
             options[name] = values[pooled]
@@ -225,7 +226,7 @@ def main(**options: Any) -> None:
         fail("--tensorboard needs a package that is not installed: pip install tensorboard", 2)
     try:
         with ProcessGroup(options["use_gpu"]) as group:
-            read_games = kifu_dir and partial(make_data, rl, Path(kifu_dir), options["board_size"],
+            read_games = kifu_dir and partial(make_data, rl, Path(kifu_dir), options["board_sizes"],
                                               options["window_size"], workers, options["data_dir"], pooled, labels)
             stopped = train(TrainConfig(**options), REINFORCEMENT if rl else SUPERVISED, group, read_games)
     except (DataError, TrainError) as error:
@@ -244,6 +245,8 @@ def complain_about_network(options: dict[str, Any], rl: bool, labels: tuple[str,
             usual = NETWORK_DEFAULTS.get(name, (LECTURE_NETWORK.get(name), None))[0]
             if options[name] != usual:
                 fail(f"--{name.replace('_', '-')} {options[name]} needs --head pooled", 2)
+        if len(options["board_sizes"]) > 1:
+            fail("several --size need --head pooled: the lecture's network plays one board size", 2)
         if labels:
             fail("--labels needs --head pooled: the lecture's data files have no room for them", 2)
     elif rl:
@@ -255,7 +258,7 @@ def complain_about_network(options: dict[str, Any], rl: bool, labels: tuple[str,
 
 
 def make_data(
-    rl: bool, kifu_dir: Path, board_size: int, window_size: int, workers: int | None, data_dir: Path, pooled: bool,
+    rl: bool, kifu_dir: Path, sizes: tuple[int, ...], window_size: int, workers: int | None, data_dir: Path, pooled: bool,
     labels: tuple[str, ...],
 ) -> None:
     """Turn games into npz files; ends the program where not one game is usable, and where it is told to stop."""
@@ -269,11 +272,11 @@ def make_data(
     try:
         with raise_on_sigterm():
             if rl:
-                generate_reinforcement_learning_data(PROGRAM_DIR, kifu_dir, board_size, window_size, workers, data_dir)
+                generate_reinforcement_learning_data(PROGRAM_DIR, kifu_dir, sizes[0], window_size, workers, data_dir)
             elif pooled:
-                generate_game_data(kifu_dir, labels, board_size, workers, data_dir)
+                generate_game_data(kifu_dir, labels, sizes, workers, data_dir)
             else:
-                generate_supervised_learning_data(PROGRAM_DIR, kifu_dir, board_size, workers, data_dir)
+                generate_supervised_learning_data(PROGRAM_DIR, kifu_dir, sizes[0], workers, data_dir)
     except NoTrainingDataError as error:
         fail(str(error), 2)
     except KeyboardInterrupt as stop:

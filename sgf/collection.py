@@ -6,13 +6,13 @@ a game, so such a file may be of any length.
 
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from sgf.grammar import NO_MOVES, TOO_LONG, UNREADABLE, Node, SGFError, read_main_lines, to_utf8
+from sgf.grammar import NO_MOVES, TOO_LONG, UNREADABLE, WRONG_SIZE, Node, SGFError, read_main_lines, to_utf8
 from sgf.reader import SGFReader
 
 # Bytes after which a .sgfs file is cut at the next game.
@@ -36,6 +36,7 @@ class Kifu(NamedTuple):
     win_rate: np.ndarray  # float32 [M]: the recorded win rate of each mover, NaN where none
     score: float  # Black's area minus White's by the result, NaN where it was not counted
     komi: float
+    size: int
     note: str = ""  # what is odd about the record, for the user
 
 
@@ -97,8 +98,8 @@ def cut_into_pieces(path: str) -> Iterator[Piece]:
     yield Piece(path, start, offset - start, first_line)
 
 
-def read_pieces(pieces: Iterable[Piece], board_size: int) -> tuple[list[Kifu], list[Skipped]]:
-    """Return the usable games of the pieces in order, and those that are not."""
+def read_pieces(pieces: Iterable[Piece], sizes: Sequence[int]) -> tuple[list[Kifu], list[Skipped]]:
+    """Return the usable games of the pieces in order, and those that are not, such as games on boards of no size wanted."""
     games: list[Kifu] = []
     skipped: list[Skipped] = []
     for piece in pieces:
@@ -113,10 +114,20 @@ def read_pieces(pieces: Iterable[Piece], board_size: int) -> tuple[list[Kifu], l
             try:
                 if isinstance(nodes, SGFError):
                     raise nodes
-                games.append(to_kifu(name, SGFReader.from_nodes(nodes, board_size)))
+                games.append(to_kifu(name, _read_game(nodes, sizes)))
             except SGFError as error:
                 skipped.append(Skipped(name, error.kind, str(error)))
     return games, skipped
+
+
+def _read_game(nodes: list[Node], sizes: Sequence[int]) -> SGFReader:
+    """Return a game on a board of one of these sizes; raises SGFError."""
+    if len(sizes) == 1:
+        return SGFReader.from_nodes(nodes, sizes[0])
+    reader = SGFReader.from_nodes(nodes)
+    if reader.size not in sizes:
+        raise SGFError(WRONG_SIZE, f"board size {reader.size}, wanted {' or '.join(map(str, sizes))}")
+    return reader
 
 
 def to_kifu(name: str, reader: SGFReader) -> Kifu:
@@ -132,7 +143,7 @@ def to_kifu(name: str, reader: SGFReader) -> Kifu:
         np.array(reader.moves, dtype=np.int16), np.array(reader.colors, dtype=np.int8),
         reader.get_value_label(),
         np.array([np.nan if rate is None else rate for rate in rates], dtype=np.float32),
-        math.nan if reader.note else reader.margin + reader.komi, reader.komi, reader.note,
+        math.nan if reader.note else reader.margin + reader.komi, reader.komi, reader.size, reader.note,
     )
 
 

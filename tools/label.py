@@ -41,7 +41,7 @@ def list_games(kifu_dir: Path) -> list[tuple[str, str]]:
 def read_games(files: list[tuple[str, str]], board_size: int) -> Iterator[tuple[str, Kifu]]:
     """Yield the games that can be labelled; name the others."""
     for name, path in files:
-        games, skipped = read_pieces(cut_into_pieces(path), board_size)
+        games, skipped = read_pieces(cut_into_pieces(path), [board_size])
         reason = skipped[0].reason if skipped else ""
         if len(games) > 1:
             reason = "more than one game in a file"

@@ -102,40 +102,43 @@ def generate_supervised_learning_data(
     """
     folder = Path(program_dir) / "data" if data_dir is None else Path(data_dir)
     report = _Report()
-    result = _make_files(kifu_dir, folder, "sl_data", board_size, workers, report, write_data_file)
+    result = _make_files(kifu_dir, folder, "sl_data", [board_size], workers, report, write_data_file)
     print_err(report.summary())
     return result
 
 
 def _make_files(
-    kifu_dir: str | Path, folder: Path, name: str, board_size: int, workers: int | None, report: _Report,
+    kifu_dir: str | Path, folder: Path, name: str, sizes: Sequence[int], workers: int | None, report: _Report,
     write: Callable[[Path, list[Kifu], int], None],
 ) -> list[str]:
-    """Have the games of `kifu_dir` written to <folder>/<name>_{k}.npz, all of them or none; return the paths."""
+    """Have the games of `kifu_dir` written to <folder>/<name>_{k}.npz, all of them or none; return the paths.
+
+    Each file is of one of the `sizes` of boards.
+    """
     paths = list_sgf_files(kifu_dir)
     report.say(left_out := describe_left_out(kifu_dir, paths))
     with hold_data_folder(folder), TemporaryDirectory(prefix=f"{UNFINISHED}{name}_", dir=folder) as temporary:
         files: list[Path] = []
-        games = _read_games(paths, board_size, workers or os.cpu_count() or 1, report)
+        games = _read_games(paths, sizes, workers or os.cpu_count() or 1, report)
         for batch in _group_by_samples(games, learning_param.DATA_SET_SIZE):
             files.append(Path(temporary) / f"{name}_{len(files)}.npz")
-            write(files[-1], batch, board_size)
+            write(files[-1], batch, batch[0].size)
         if not files:
             hint = "; sub-folders are not read: name one with --kifu-dir" if left_out else ""
-            raise NoTrainingDataError(
-                f"{kifu_dir}: no usable {board_size}x{board_size} game in {len(paths)} SGF files{hint}")
+            boards = " or ".join(f"{size}x{size}" for size in sizes)
+            raise NoTrainingDataError(f"{kifu_dir}: no usable {boards} game in {len(paths)} SGF files{hint}")
         return _replace_data(files, folder, f"{name}_*.npz")
 
 
 def generate_game_data(
-    kifu_dir: str | Path, label_paths: Sequence[str | Path], board_size: int, workers: int | None, folder: Path,
+    kifu_dir: str | Path, label_paths: Sequence[str | Path], sizes: Sequence[int], workers: int | None, folder: Path,
 ) -> list[str]:
     """Turn the games of `kifu_dir` and the labels of their positions into <folder>/games_{k}.npz; return the paths.
 
-    Games that no file of labels knows teach by their results alone. Everything else as above. Raises DataError for
-    labels that cannot be used, too.
+    Games on boards of all `sizes` are used, each file has those of one size. Games that no file of labels knows teach by
+    their results alone. Everything else as above. Raises DataError for labels that cannot be used, too.
     """
-    label_files, report, labelled = [read_labels(path, board_size) for path in label_paths], _Report(), 0
+    label_files, report, labelled = [read_labels(path) for path in label_paths], _Report(), 0
 
     def write(path: Path, games: list[Kifu], board_size: int) -> None:
         nonlocal labelled
@@ -143,7 +146,7 @@ def generate_game_data(
         labelled += sum(labels is not None for labels in found)
         write_game_file(path, new_game_arrays(games, found, board_size))
 
-    result = _make_files(kifu_dir, folder, "games", board_size, workers, report, write)
+    result = _make_files(kifu_dir, folder, "games", sizes, workers, report, write)
     print_err(f"{report.summary()}; {labelled} of the games have labels")
     return result
 
@@ -151,7 +154,7 @@ def generate_game_data(
 def _find_labels(label_files: list[LabelFile], game: Kifu) -> Labels | None:
     """Return the labels of a game from the first file that has them."""
     for one in label_files:
-        labels = one.of_game(game.name, len(game.pos))
+        labels = one.of_game(game.name, len(game.pos)) if one.board_size == game.size else None
         if labels is not None:
             return labels
     return None
@@ -189,30 +192,30 @@ def _replace_data(files: list[Path], folder: Path, pattern: str) -> list[str]:
 
 
 def _group_by_samples(games: Iterable[Kifu], limit: int) -> Iterator[list[Kifu]]:
-    """Yield the games in order, in lists of at most `limit` samples (or of one game that is longer)."""
-    group: list[Kifu] = []
-    samples = 0
+    """Yield the games in order, in lists of one board size and at most `limit` samples (or of one game that is longer)."""
+    groups: dict[int, list[Kifu]] = {}
+    samples: Counter[int] = Counter()
     for game in games:
-        if group and samples + len(game.pos) > limit:
-            yield group
-            group, samples = [], 0
-        group.append(game)
-        samples += len(game.pos)
-    if group:
-        yield group
+        size = game.size
+        if size in groups and samples[size] + len(game.pos) > limit:
+            yield groups.pop(size)
+            samples[size] = 0
+        groups.setdefault(size, []).append(game)
+        samples[size] += len(game.pos)
+    yield from groups.values()
 
 
-def _read_games(paths: list[str], board_size: int, workers: int, report: _Report) -> Iterator[Kifu]:
+def _read_games(paths: list[str], sizes: Sequence[int], workers: int, report: _Report) -> Iterator[Kifu]:
     """Yield the games that the rules allow, in order; report them and the others."""
-    encoder = GameEncoder(board_size)
+    encoders = {size: GameEncoder(size) for size in sizes}
     total = sum(os.path.getsize(path) for path in paths)
     with tqdm(total=total, unit="B", unit_scale=True, desc="reading SGF", file=sys.stderr) as bar:
-        for pieces, (games, skipped) in _run_tasks(paths, board_size, workers):
+        for pieces, (games, skipped) in _run_tasks(paths, sizes, workers):
             for one in skipped:
                 report.skip(one)
             for game in games:
                 try:
-                    encoder.check(game)
+                    encoders[game.size].check(game)
                 except SGFError as error:
                     report.skip(Skipped(game.name, error.kind, str(error)))
                     continue
@@ -223,14 +226,14 @@ def _read_games(paths: list[str], board_size: int, workers: int, report: _Report
 
 
 def _run_tasks(
-    paths: list[str], board_size: int, workers: int
+    paths: list[str], sizes: Sequence[int], workers: int
 ) -> Iterator[tuple[list[Piece], tuple[list[Kifu], list[Skipped]]]]:
     """Yield the pieces of the files with what is in them, in order; read by `workers` processes if more than one."""
     pieces = itertools.chain.from_iterable(map(cut_into_pieces, paths))
     if len(paths) == 1 and not is_line_collection(paths[0]):
         workers = 1
     tasks = iter(lambda: list(itertools.islice(pieces, PIECES_PER_TASK)), [])
-    return map_in_order(partial(read_pieces, board_size=board_size), tasks, workers)
+    return map_in_order(partial(read_pieces, sizes=sizes), tasks, workers)
 
 
 def generate_reinforcement_learning_data(

@@ -3,7 +3,7 @@
 Letters: G games, M moves (one sample each: the position before the move), S board size.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,7 +61,7 @@ def game_owner(encoder: GameEncoder, game: Kifu) -> np.ndarray:
 
 def empty_labels(moves: int, points: int) -> Labels:
     """Return the labels of a game that has none."""
-    return Labels(np.zeros(moves, dtype=np.uint8), np.zeros(0, dtype=np.uint16), np.zeros(0, dtype=np.uint16),
+    return Labels(np.zeros(moves, dtype=np.uint16), np.zeros(0, dtype=np.uint16), np.zeros(0, dtype=np.uint16),
                   np.full(moves, np.nan, dtype=np.float16), np.full(moves, np.nan, dtype=np.float16),
                   np.zeros((moves, points), dtype=np.uint8))
 
@@ -73,16 +73,17 @@ def write_game_file(path: Path, games: GameFile) -> None:
     write_arrays(path, {name: Blocks(array.shape, array.dtype.type, [array]) for name, array in arrays.items()})
 
 
-def read_game_file(path: Path, board_size: int) -> GameFile:
-    """Read a file of games; raises DataError when it cannot be used."""
+def read_game_file(path: Path, sizes: Sequence[int]) -> GameFile:
+    """Read a file of games on boards of one of these sizes; raises DataError when it cannot be used."""
     names = [name for name in GameFile._fields if name != "labels"]
     label_names = [f"label_{name}" for name in Labels._fields]
     arrays = read_arrays(path, (*names, *label_names))
     missing = [name for name in (*names, *label_names) if name not in arrays]
     if missing:
         raise DataError(f"{path} has no array {missing[0]!r}: delete it, or make it anew with --kifu-dir FOLDER")
-    if int(arrays["board_size"]) != board_size:
-        raise DataError(f"{path} is for board size {arrays['board_size']}, not {board_size}: give the right --size")
+    if int(arrays["board_size"]) not in sizes:
+        raise DataError(f"{path} is for board size {arrays['board_size']}, not {' or '.join(map(str, sizes))}: give the "
+                        "right --size")
     labels = Labels(*(arrays[name] for name in label_names))
     games = GameFile(**{name: arrays[name] for name in names}, labels=labels)
     samples = len(games.pos)

@@ -9,7 +9,6 @@ Letters: N samples, G games, M moves of a file, S board size, A = S*S + 1 policy
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from board.string import set_up_stones
 from common.cores import count_usable_cores
 from common.kernel import kernel
 from nn.data.dataset import SYMMETRIES, Samples, split_samples
-from nn.data.game_file import GameFile, read_game_file
+from nn.data.game_file import GameFile
 from nn.data.labels import OWNERSHIP_STEPS, unpack_policies
 from nn.feature import Encoder, PlaneSet, Positions, remember, take_position
 
@@ -86,16 +85,19 @@ class SampleEncoder:
         return planes
 
 
-class GameSamples:
-    """Samples of files of games: what a training loop asks of its data (nn/data/dataset.py: TrainingData)."""
+NamedGames = tuple[str, GameFile]  # a file's name and what is in it
 
-    def __init__(self, paths: list[Path], plane_set: PlaneSet, board_size: int, batch_size: int, seed: int,
+
+class GameSamples:
+    """Samples of games on boards of one size: what a training loop asks of its data (nn/data/dataset.py: TrainingData)."""
+
+    def __init__(self, files: list[NamedGames], plane_set: PlaneSet, board_size: int, batch_size: int, seed: int,
                  test_share: float, teacher_weight: float) -> None:
-        """Read the files; the last `test_share` of all games is for testing. Raises DataError."""
+        """Take files of one board size; the last `test_share` of all games is for testing."""
         self.generation = 0
-        self._paths, self._board_size, self._batch_size, self._seed = paths, board_size, batch_size, seed
+        self.board_size, self._batch_size, self._seed = board_size, batch_size, seed
         self._teacher_weight = teacher_weight
-        self._games = [read_game_file(path, board_size) for path in paths]
+        self._names, self._games = [name for name, _ in files], [games for _, games in files]
         self._label_start = [games.labels.policy_start for games in self._games]
         self._offset = np.cumsum([0] + [len(games.pos) for games in self._games])
         total = sum(len(games.komi) for games in self._games)
@@ -132,7 +134,7 @@ class GameSamples:
 
     def identity(self) -> list[Any]:
         """Return what tells these data from others."""
-        return [[path.name, len(games.pos)] for path, games in zip(self._paths, self._games, strict=True)]
+        return [[name, len(games.pos)] for name, games in zip(self._names, self._games, strict=True)]
 
     def columns(self) -> dict[str, str]:
         """Return nothing: all there is to say is in the losses."""
@@ -196,7 +198,7 @@ class GameSamples:
 
     def _make_from(self, encoder: SampleEncoder, file: int, rows: np.ndarray) -> Samples:
         """Return samples of one file."""
-        games, actions = self._games[file], self._board_size**2 + 1
+        games, actions = self._games[file], self.board_size**2 + 1
         number = np.searchsorted(games.start, rows, side="right") - 1
         side = np.where(games.color[rows] == 1, 1.0, -1.0).astype(np.float32)
         known = games.labelled[number]

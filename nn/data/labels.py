@@ -4,7 +4,7 @@ A file of labels (`.npz`, also packed as `.npz.xz`) has, for M positions of G ga
 mover:
 
 names [G], offset int32 [G + 1]: the games' file names, and the number of each one's first position.
-policy_count uint8 [M], policy_index uint8 or uint16 [sum], policy_value uint16 [sum]: for each position so many pairs of a
+policy_count uint8 or uint16 [M], policy_index uint8 or uint16 [sum], policy_value uint16 [sum]: for each position so many pairs of a
     point (row from the top * S + column, S*S is the pass) and its probability * 65535; the rest has none. Instead of the
     three, `policy` float16 [M, S*S + 1] holds the probabilities themselves.
 win_rate, lead float16 [M]: the mover's; the lead in points, komi included.
@@ -13,6 +13,7 @@ ownership uint8 [M, S*S]: 0 the opponent's .. 15 own.
 
 import io
 import lzma
+import math
 import zipfile
 import zlib
 from pathlib import Path
@@ -31,7 +32,7 @@ LEAST_PROBABILITY = 0.0004
 class Labels(NamedTuple):
     """The labels of M positions in a row."""
 
-    policy_count: np.ndarray  # uint8 [M]
+    policy_count: np.ndarray  # uint16 [M]
     policy_index: np.ndarray  # uint16 [sum of policy_count]
     policy_value: np.ndarray  # uint16 [sum of policy_count]
     win_rate: np.ndarray  # float16 [M]
@@ -53,6 +54,7 @@ class Labels(NamedTuple):
 class LabelFile(NamedTuple):
     """A file of labels: which positions belong to which game."""
 
+    board_size: int
     labels: Labels
     place: dict[str, tuple[int, int]]  # by file name: first position and number of positions
     policy_start: np.ndarray
@@ -67,7 +69,7 @@ def pack_policies(policy: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
     """Return policy_count, policy_index and policy_value of probabilities [M, A]."""
     kept = policy >= LEAST_PROBABILITY
     values = np.minimum(np.round(policy[kept].astype(np.float64) * PROBABILITY_UNIT), PROBABILITY_UNIT)
-    return kept.sum(axis=1).astype(np.uint8), np.nonzero(kept)[1].astype(np.uint16), values.astype(np.uint16)
+    return kept.sum(axis=1).astype(np.uint16), np.nonzero(kept)[1].astype(np.uint16), values.astype(np.uint16)
 
 
 def unpack_policies(labels: Labels, start: np.ndarray, rows: np.ndarray, actions: int) -> np.ndarray:
@@ -81,8 +83,8 @@ def unpack_policies(labels: Labels, start: np.ndarray, rows: np.ndarray, actions
     return policy / np.maximum(policy.sum(axis=1, keepdims=True), 1.0)
 
 
-def read_labels(path: str | Path, board_size: int) -> LabelFile:
-    """Read a file of labels; raises DataError when it is unreadable, incomplete or of another board size."""
+def read_labels(path: str | Path, board_size: int | None = None) -> LabelFile:
+    """Read a file of labels; raises DataError when it is unreadable, incomplete or not of the board size wanted."""
     try:
         content = lzma.open(path).read() if Path(path).suffix == ".xz" else Path(path).read_bytes()
         with np.load(io.BytesIO(content), allow_pickle=False) as data:
@@ -97,13 +99,14 @@ def read_labels(path: str | Path, board_size: int) -> LabelFile:
         raise DataError(f"{path} has no array {missing[0]!r}, so it is no file of labels")
     labels, offset = Labels(*(arrays[name] for name in Labels._fields)), arrays["offset"].astype(np.int64)
     positions = len(labels.win_rate)
-    if labels.ownership.shape != (positions, board_size**2):
-        raise DataError(f"{path} is not for board size {board_size} (ownership {labels.ownership.shape})")
+    size = board_size or math.isqrt(labels.ownership.size // max(positions, 1))
+    if labels.ownership.shape != (positions, size**2):
+        raise DataError(f"{path} is not for board size {size} (ownership {labels.ownership.shape})")
     if len(offset) != len(arrays["names"]) + 1 or offset[-1] != positions or labels.policy_count.sum() != len(
             labels.policy_index):
         raise DataError(f"{path} does not fit together: its games have {offset[-1]} positions, its labels {positions}")
-    if len(labels.policy_index) and labels.policy_index.max() > board_size**2:
-        raise DataError(f"{path} names a point beyond a board of size {board_size}")
+    if len(labels.policy_index) and labels.policy_index.max() > size**2:
+        raise DataError(f"{path} names a point beyond a board of size {size}")
     place = {Path(str(name)).name: (int(first), int(end - first))
              for name, first, end in zip(arrays["names"], offset[:-1], offset[1:], strict=True)}
-    return LabelFile(labels, place, labels.policy_start)
+    return LabelFile(size, labels, place, labels.policy_start)

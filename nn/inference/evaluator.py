@@ -71,9 +71,10 @@ class NetworkEvaluator:
         size = f"{self.board_size}x{self.board_size}"
         self.description = (f"{shape['filters']}x{shape['blocks']} network for {size} on {self.device.type}, "
                             f"{str(self.dtype).removeprefix('torch.')}")
-        trained_on = network.config.trained_on if isinstance(network, PooledNet) else self.board_size
-        self.note = "" if trained_on == self.board_size else (
-            f"the network has learnt on {trained_on}x{trained_on} only: on {size} it plays by what carries over")
+        learnt = network.config.trained_on if isinstance(network, PooledNet) else (self.board_size,)
+        self.note = "" if self.board_size in learnt else (
+            f"the network has learnt on {' and '.join(f'{one}x{one}' for one in learnt)} only: "
+            f"on {size} it plays by what carries over")
 
     def _pays_to_tile(self) -> bool:
         """Tell whether Winograd convolutions are the faster ones here."""

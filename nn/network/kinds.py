@@ -25,6 +25,9 @@ def make_pooled_net(options: dict[str, Any]) -> PooledNet:
     """Return a pooled network with random weights; raises ValueError for options that do not exist."""
     names = {field.name for field in fields(PooledConfig)}
     config = PooledConfig(**{name: value for name, value in options.items() if name in names})
+    sizes = config.trained_on if isinstance(config.trained_on, tuple | list) else (config.trained_on,)
+    if not all(isinstance(size, int) for size in sizes):
+        raise ValueError("it does not say the board sizes that it was trained on")
     for name, value, known in (("features", config.features, PLANE_SETS), ("block", config.block, BLOCKS),
                                ("activation", config.activation, ACTIVATIONS), ("norm", config.norm, NORMS)):
         if value not in known:
@@ -32,7 +35,7 @@ def make_pooled_net(options: dict[str, Any]) -> PooledNet:
     for name, number, most in (("filters", config.filters, MOST_FILTERS), ("blocks", config.blocks, MOST_BLOCKS)):
         if not isinstance(number, int) or not 1 <= number <= most:
             raise ValueError(f"it has {str(number)[:40]} {name}, not 1 to {most}")
-    return PooledNet(replace(config, planes=PLANE_SETS[config.features].planes))
+    return PooledNet(replace(config, planes=PLANE_SETS[config.features].planes, trained_on=tuple(sizes)))
 
 
 # By the name of a kind: what makes one with random weights from its config, a dict; raises ValueError.

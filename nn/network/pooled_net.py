@@ -38,7 +38,7 @@ class PooledConfig:
     block: str = "gpool"
     activation: str = "relu"
     norm: str = "batch"
-    trained_on: int = 9  # board size of the games it has learnt from; others are played as well as that carries
+    trained_on: tuple[int, ...] = (9,)  # board sizes it has learnt; others are played as well as that carries
 
 
 def pool(features: torch.Tensor) -> torch.Tensor:

@@ -12,7 +12,7 @@ from nn.network.weights import load_saved
 from nn.training.run_config import RunProgress, TrainConfig, TrainError
 from nn.training.run_files import RunFiles
 
-SHAPE = ("board_size", "filters", "blocks")
+SHAPE = ("board_sizes", "filters", "blocks")
 # What an interrupted pass over the games must share to go on at the very batch.
 PASS = ("seed", "batch_size", "test_share", "data")
 
@@ -36,7 +36,10 @@ def read_checkpoint(files: RunFiles, device: torch.device) -> dict[str, Any]:
     """Return a checkpoint with its progress as RunProgress; raises TrainError when it is damaged or another model's."""
     try:
         state = load_saved(files.checkpoint.read_bytes(), device)
-        state = {**state, "progress": RunProgress(**state["progress"]), "identity": dict(state["identity"])}
+        identity = dict(state["identity"])
+        if "board_size" in identity:  # before runs could have several
+            identity["board_sizes"] = (identity.pop("board_size"),)
+        state = {**state, "progress": RunProgress(**state["progress"]), "identity": identity}
     except Exception:  # torch raises many types for a damaged archive
         raise DamagedCheckpoint(f"{files.checkpoint} is damaged: start anew with --restart true") from None
     if state.get("output", files.output.name) != files.output.name:

@@ -15,7 +15,7 @@ class TrainError(Exception):
 class TrainConfig:
     """Everything a run is told."""
 
-    board_size: int = 9
+    board_sizes: tuple[int, ...] = (9,)  # more than one: with head "pooled" only
     features: str = "basic"  # name of the plane set
     head: str = "lecture"  # or "pooled": any board size, with lead and ownership
     block: str = "res"
@@ -48,6 +48,11 @@ class TrainConfig:
     start: str = ""  # model file that a new run begins from; empty: random weights
     data_dir: Path = Path("data")
     output: Path = Path("model/sl-model.bin")
+
+    @property
+    def board_size(self) -> int:
+        """The board size of a run that has only one; else the smallest."""
+        return min(self.board_sizes)
 
     @property
     def is_lecture(self) -> bool:

@@ -21,7 +21,7 @@ def make_first_network(config: TrainConfig) -> DualNet | PooledNet:
         if config.is_lecture:
             return DualNet(torch.device("cpu"), config.board_size, filters, blocks)
         return make_pooled_net({**asdict(config), "filters": filters, "blocks": blocks,
-                                "trained_on": config.board_size})
+                                "trained_on": config.board_sizes})
     try:
         network = load_network(config.start, config.board_size)
     except ModelFileError as error:
@@ -34,6 +34,9 @@ def make_first_network(config: TrainConfig) -> DualNet | PooledNet:
     if misfits:
         options = " ".join(f"--{name} {value}" for name, value in network.shape.items())
         raise TrainError(f"{config.start} has other {' and '.join(misfits)} than the options say: say {options}")
+    if isinstance(network, PooledNet):
+        sizes = {*network.config.trained_on, *config.board_sizes}
+        network.config = replace(network.config, trained_on=tuple(sorted(sizes)))
     return network
 
 

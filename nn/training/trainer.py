@@ -68,7 +68,8 @@ class Trainer:
         self.optimizer = make_optimizer(learner, self.config)
         self.precision = choose_precision(self.device)
         self.schedule = make_schedule(config)
-        self.symmetry_table = torch.from_numpy(make_symmetry_index(config.board_size)).to(self.device)
+        self.symmetry_tables = {size: torch.from_numpy(make_symmetry_index(size)).to(self.device)
+                                for size in config.board_sizes}
         self.sums = Sums(config.value_weight, self.device)
         self.progress = RunProgress(generation=self.data.generation)
         self.part = 0.0  # share of the run that is over
@@ -178,7 +179,7 @@ class Trainer:
 
     def _losses(self, network: torch.nn.Module, samples: Samples, symmetries: Any, sums: Sums) -> torch.Tensor:
         """Return the mean loss of a batch and add the batch to the sums."""
-        batch = make_batch(samples, symmetries, self.symmetry_table, self.device)
+        batch = make_batch(samples, symmetries, self.symmetry_tables[samples.planes.shape[-1]], self.device)
         with self.precision.forward():
             policy_logits, value_logits, lead, ownership = (*network(batch.planes), None, None)[:4]
         policy_logits, value_logits = policy_logits.float(), value_logits.float()

@@ -16,7 +16,7 @@ SAMPLES = 11  # an odd number, so that the shares differ
 
 def make_trainer(data_dir: Path, group: ProcessGroup | None = None) -> Trainer:
     """Return a trainer with seeded weights; in full precision on every machine, so that sums are the same in parts."""
-    config = TrainConfig(board_size=5, filters=4, blocks=1, batch_size=SAMPLES, use_gpu=False, data_dir=data_dir,
+    config = TrainConfig(board_sizes=(5,), filters=4, blocks=1, batch_size=SAMPLES, use_gpu=False, data_dir=data_dir,
                          value_weight=1.0, output=data_dir / "sl-model.bin")
     trainer = Trainer(config, SUPERVISED, group)
     trainer.precision = FullPrecision()

@@ -17,6 +17,7 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from nn.data.data_file import DataError
 from nn.data.data_generator import generate_game_data
+from nn.data.game_file import read_game_file
 from nn.data.game_samples import GameSamples
 from nn.data.labels import pack_policies, read_labels
 from nn.feature import encode_board
@@ -61,12 +62,13 @@ def folder(tmp_path: Path) -> Path:
     labels = make_labels(["a.sgf", "c.sgf"])
     del labels["policy"]
     np.savez(tmp_path / "labels.npz", **labels)
-    generate_game_data(tmp_path / "games", [tmp_path / "labels.npz"], SIZE, 1, tmp_path)
+    generate_game_data(tmp_path / "games", [tmp_path / "labels.npz"], [SIZE], 1, tmp_path)
     return tmp_path
 
 
 def open_games(folder: Path, batch_size: int = 4, test_share: float = 0.0, teacher_weight: float = 1.0) -> GameSamples:
-    return GameSamples([folder / "games_0.npz"], KATAGO, SIZE, batch_size, 3, test_share, teacher_weight)
+    games = [("games_0.npz", read_game_file(folder / "games_0.npz", [SIZE]))]
+    return GameSamples(games, KATAGO, SIZE, batch_size, 3, test_share, teacher_weight)
 
 
 def replay(folder: Path, name: str) -> list[tuple[np.ndarray, int]]:
@@ -164,7 +166,7 @@ def test_labels_that_cannot_be_used_are_refused(tmp_path: Path, change: dict, co
 @pytest.fixture
 def config(folder: Path) -> TrainConfig:
     """A tiny run on the three games."""
-    return TrainConfig(board_size=SIZE, features=RICH.name, head="pooled", block="gpool", filters=8, blocks=2,
+    return TrainConfig(board_sizes=(SIZE,), features=RICH.name, head="pooled", block="gpool", filters=8, blocks=2,
                        batch_size=4, epochs=2, ema=0.9, value_weight=1.0, value_blend=0.5, ownership_weight=1.0,
                        lead_weight=0.1, test_share=0.3, use_gpu=False, data_dir=folder, output=folder / "x.bin")
 

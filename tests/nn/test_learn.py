@@ -31,7 +31,7 @@ from train import main
 @pytest.fixture
 def config(tmp_path: Path) -> TrainConfig:
     """A tiny run on two small files."""
-    return TrainConfig(board_size=5, filters=4, blocks=1, batch_size=8, epochs=3, ema=0.9, value_blend=0.5,
+    return TrainConfig(board_sizes=(5,), filters=4, blocks=1, batch_size=8, epochs=3, ema=0.9, value_blend=0.5,
                        use_gpu=False, data_dir=write_data(tmp_path / "data", [60, 40]),
                        output=tmp_path / "model" / "sl-model.bin")
 
@@ -55,7 +55,7 @@ def test_it_learns_32_samples_by_heart(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     np.savez(folder / "sl_data_0.npz", **make_arrays(32, 5))
-    config = TrainConfig(board_size=5, filters=16, blocks=2, batch_size=32, epochs=1, learning_rate=0.05,
+    config = TrainConfig(board_sizes=(5,), filters=16, blocks=2, batch_size=32, epochs=1, learning_rate=0.05,
                          value_weight=1.0, test_share=0.0, use_gpu=False, data_dir=folder,
                          output=tmp_path / "sl-model.bin")
     trainer = Trainer(config, SUPERVISED)
@@ -152,7 +152,7 @@ def test_a_start_that_does_not_fit_is_said(config: TrainConfig, tmp_path: Path) 
     katago = tmp_path / "tiny.bin.gz"
     katago.write_bytes(TinyNetwork(8).content(True))
     with pytest.raises(TrainError, match="cannot start from .*tiny.bin.gz: KataGo's networks play here but do not"):
-        Trainer(replace(config, start=str(katago), board_size=9), SUPERVISED)
+        Trainer(replace(config, start=str(katago), board_sizes=(9,)), SUPERVISED)
 
 
 def test_a_damaged_checkpoint_is_said(config: TrainConfig) -> None:

@@ -26,7 +26,7 @@ from train import main
 def config(tmp_path: Path) -> TrainConfig:
     """A tiny run with the games of one generation."""
     add_games(tmp_path, 1)
-    return TrainConfig(board_size=SIZE, filters=4, blocks=1, batch_size=8, epochs=1, schedule="constant",
+    return TrainConfig(board_sizes=(SIZE,), filters=4, blocks=1, batch_size=8, epochs=1, schedule="constant",
                        value_weight=1.0, test_share=0.3, ema=0.9, use_gpu=False, data_dir=tmp_path / "data",
                        output=tmp_path / "model" / "rl-model.bin")
 
