@@ -85,8 +85,8 @@ def by_kind(name: str) -> str:
 )
 @click.option(
     "--ownership-weight", type=FiniteRange(0),
-    help=f"Weight of a third loss, on who owns each point in the end; 0 does without. Not with --rl."
-         f"{by_network('ownership_weight')}",
+    help=f"Weight of a third loss, on who owns each point in the end; 0 does without. With --rl true only with "
+         f"--head pooled.{by_network('ownership_weight')}",
 )
 @click.option(
     "--lead-weight", type=FiniteRange(0),
@@ -249,30 +249,27 @@ def complain_about_network(options: dict[str, Any], rl: bool, labels: tuple[str,
             fail("several --size need --head pooled: the lecture's network plays one board size", 2)
         if labels:
             fail("--labels needs --head pooled: the lecture's data files have no room for them", 2)
-    elif rl:
-        fail("--head pooled does not learn from self-play yet: leave out --rl true", 2)
+    elif rl and len(options["board_sizes"]) > 1:
+        fail("several --size are for supervised learning: self-play is learnt from one board size at a time", 2)
     if labels and kifu_dir is None:
         fail("--labels needs the games they belong to: give --kifu-dir FOLDER", 2)
-    if rl and options["ownership_weight"] > 0.0:
+    if rl and options["head"] == "lecture" and options["ownership_weight"] > 0.0:
         fail("--ownership-weight is for supervised learning: data of self-play do not tell who owned what", 2)
 
 
 def make_data(
-    rl: bool, kifu_dir: Path, sizes: tuple[int, ...], window_size: int, workers: int | None, data_dir: Path, pooled: bool,
-    labels: tuple[str, ...],
+    rl: bool, kifu_dir: Path, sizes: tuple[int, ...], window_size: int, workers: int | None, data_dir: Path,
+    pooled: bool, labels: tuple[str, ...],
 ) -> None:
     """Turn games into npz files; ends the program where not one game is usable, and where it is told to stop."""
-    from nn.data.data_generator import (
-        NoTrainingDataError,
-        generate_game_data,
-        generate_reinforcement_learning_data,
-        generate_supervised_learning_data,
-    )
+    from nn.data.data_generator import NoTrainingDataError, generate_game_data, generate_supervised_learning_data
+    from nn.data.selfplay_data import generate_reinforcement_learning_data
 
     try:
         with raise_on_sigterm():
             if rl:
-                generate_reinforcement_learning_data(PROGRAM_DIR, kifu_dir, sizes[0], window_size, workers, data_dir)
+                generate_reinforcement_learning_data(PROGRAM_DIR, kifu_dir, sizes[0], window_size, workers, data_dir,
+                                                     pooled)
             elif pooled:
                 generate_game_data(kifu_dir, labels, sizes, workers, data_dir)
             else:

@@ -3,14 +3,14 @@
 Letters: G games, M moves (one sample each: the position before the move), S board size.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from nn.data.data_file import Blocks, DataError, read_arrays, write_arrays
-from nn.data.labels import Labels
+from nn.data.labels import Labels, pack_policies
 from nn.data.game_encoder import GameEncoder, mover_value
 from sgf.collection import Kifu
 
@@ -30,8 +30,7 @@ class GameFile(NamedTuple):
     win_rate: np.ndarray  # float16 [M]: recorded with the game, NaN where none
     score: np.ndarray  # float16 [G]: Black's area minus White's, komi not included; NaN unknown
     owner: np.ndarray  # int8 [G, S*S]: in the end 1 Black's, -1 White's, 0 nobody's or unknown
-    labelled: np.ndarray  # bool [G]: whether there are labels; else theirs are empty
-    labels: Labels
+    labels: Labels  # their lead is NaN where a position has none, or only a policy
 
 
 def new_game_arrays(games: list[Kifu], labels: list[Labels | None], board_size: int) -> GameFile:
@@ -39,7 +38,7 @@ def new_game_arrays(games: list[Kifu], labels: list[Labels | None], board_size: 
     encoder = GameEncoder(board_size)
     points = board_size * board_size
     owners = [game_owner(encoder, game) for game in games]
-    filled = [one or empty_labels(len(game.pos), points) for one, game in zip(labels, games, strict=True)]
+    filled = [one or policy_labels(np.zeros((len(game.pos), 0)), points) for one, game in zip(labels, games, strict=True)]
     return GameFile(
         np.array(board_size, dtype=np.int32), np.array([game.komi for game in games], dtype=np.float32),
         np.cumsum([0] + [len(game.setup_pos) for game in games], dtype=np.int32),
@@ -49,7 +48,6 @@ def new_game_arrays(games: list[Kifu], labels: list[Labels | None], board_size: 
         np.concatenate([mover_value(game) for game in games]).astype(np.int8),
         np.concatenate([game.win_rate for game in games]).astype(np.float16),
         np.array([game.score for game in games], dtype=np.float16), np.stack(owners),
-        np.array([one is not None for one in labels], dtype=np.bool_),
         Labels(*(np.concatenate([getattr(one, name) for one in filled]) for name in Labels._fields)),
     )
 
@@ -59,18 +57,19 @@ def game_owner(encoder: GameEncoder, game: Kifu) -> np.ndarray:
     return encoder.ownership(game)[0] * (1 if game.color[0] == 1 else -1)
 
 
-def empty_labels(moves: int, points: int) -> Labels:
-    """Return the labels of a game that has none."""
-    return Labels(np.zeros(moves, dtype=np.uint16), np.zeros(0, dtype=np.uint16), np.zeros(0, dtype=np.uint16),
-                  np.full(moves, np.nan, dtype=np.float16), np.full(moves, np.nan, dtype=np.float16),
+def policy_labels(policy: np.ndarray, points: int) -> Labels:
+    """Return labels that tell policies [M, A] alone."""
+    moves = len(policy)
+    return Labels(*pack_policies(policy), np.full(moves, np.nan, dtype=np.float16), np.full(moves, np.nan, dtype=np.float16),
                   np.zeros((moves, points), dtype=np.uint8))
 
 
-def write_game_file(path: Path, games: GameFile) -> None:
-    """Write an npz file, complete or not at all; raises OSError."""
+def write_game_file(path: Path, games: GameFile, more: Mapping[str, Blocks] | None = None) -> None:
+    """Write an npz file, complete or not at all, with `more` arrays beside the games; raises OSError."""
     arrays = dict(games._asdict())
     arrays |= {f"label_{name}": array for name, array in arrays.pop("labels")._asdict().items()}
-    write_arrays(path, {name: Blocks(array.shape, array.dtype.type, [array]) for name, array in arrays.items()})
+    blocks = {name: Blocks(array.shape, array.dtype.type, [array]) for name, array in arrays.items()}
+    write_arrays(path, {**(more or {}), **blocks})
 
 
 def read_game_file(path: Path, sizes: Sequence[int]) -> GameFile:

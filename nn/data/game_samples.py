@@ -148,16 +148,24 @@ class GameSamples:
         rng = np.random.default_rng([self._seed, epoch])
         order = rng.permutation(self._train)
         symmetries = rng.integers(0, SYMMETRIES, self._train)
-        size = self._batch_size
-        starts = range(skip * size, self.batches_per_epoch * size, size)
-        yield from self._encode_ahead((order[start:start + size], symmetries[start:start + size]) for start in starts)
+        yield from self.batches(order, symmetries, range(skip, self.batches_per_epoch))
 
     def test_batches(self) -> Iterator[tuple[Samples, np.ndarray]]:
         """Yield all test samples in order, as they are (symmetry 0)."""
-        end = int(self._offset[-1])
-        rows = (np.arange(start, min(start + self._batch_size, end))
-                for start in range(self._train, end, self._batch_size))
-        yield from self._encode_ahead((part, np.zeros(len(part), dtype=np.int64)) for part in rows)
+        rows = np.arange(self._train, int(self._offset[-1]))
+        yield from self.batches(rows, np.zeros(len(rows), dtype=np.int64))
+
+    def first_of(self, file: int) -> int:
+        """Return the number of a file's first sample."""
+        return int(self._offset[file])
+
+    def batches(self, rows: np.ndarray, symmetries: np.ndarray, numbers: range | None = None
+                ) -> Iterator[tuple[Samples, np.ndarray]]:
+        """Yield samples by their numbers, in batches with their symmetries; only the batches `numbers`, or all."""
+        size = self._batch_size
+        numbers = numbers or range(-(-len(rows) // size))
+        parts = (slice(number * size, (number + 1) * size) for number in numbers)
+        yield from self._encode_ahead((rows[part], symmetries[part]) for part in parts)
 
     def _encode_ahead(
         self, parts: Iterator[tuple[np.ndarray, np.ndarray]]
@@ -201,7 +209,7 @@ class GameSamples:
         games, actions = self._games[file], self.board_size**2 + 1
         number = np.searchsorted(games.start, rows, side="right") - 1
         side = np.where(games.color[rows] == 1, 1.0, -1.0).astype(np.float32)
-        known = games.labelled[number]
+        known = ~np.isnan(games.labels.lead[rows])
         move = self._index[games.pos[rows]]
         policy = unpack_policies(games.labels, self._label_start[file], rows, actions) * self._teacher_weight
         share = np.where(policy.sum(axis=1) > 0.0, 1.0 - self._teacher_weight, 1.0)

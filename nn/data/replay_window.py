@@ -14,8 +14,9 @@ import numpy as np
 import learning_param
 from nn.data.data_file import DataError, GameTable, read_game_table
 from nn.data.dataset import SYMMETRIES, Samples, SizedSamples, file_number, find_data_files, load_samples
-
-RL_PATTERN = "rl_data_*.npz"
+from nn.data.game_file import read_game_file
+from nn.data.game_samples import GameSamples
+from nn.feature import PlaneSet
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class WindowFile:
 class ReplayWindow:
     """The newest `window_size` usable games of the data files, held-out games included."""
 
+    pattern = "rl_data_*.npz"
+
     def __init__(
         self, folder: Path, board_size: int, batch_size: int, seed: int, window_size: int, test_share: float
     ) -> None:
@@ -47,7 +50,7 @@ class ReplayWindow:
         self.board_size = board_size
         self.batch_size = batch_size
         self.seed = seed
-        self.files = _open_files(find_data_files(folder, RL_PATTERN), board_size, window_size, test_share)
+        self.files = _open_files(find_data_files(folder, self.pattern), board_size, window_size, test_share)
         if not self.files:
             raise DataError(f"{folder}: the files hold no games, make new ones with --kifu-dir FOLDER")
         self._training: tuple[int, Samples] | None = None
@@ -121,6 +124,42 @@ class ReplayWindow:
             if len(drawn):
                 parts.add(load_samples(file.path, self.board_size).take(drawn))
         return parts.samples
+
+
+class GameWindow(ReplayWindow):
+    """A window over files of games, whose planes are made while the network learns (nn/data/game_samples.py)."""
+
+    pattern = "rl_games_*.npz"
+
+    def __init__(
+        self, folder: Path, plane_set: PlaneSet, board_size: int, batch_size: int, seed: int, window_size: int,
+        test_share: float,
+    ) -> None:
+        """Choose the games and read their files; raises DataError as above."""
+        super().__init__(folder, board_size, batch_size, seed, window_size, test_share)
+        games = [(file.path.name, read_game_file(file.path, [board_size])) for file in self.files]
+        self._recorded = [np.flatnonzero(own.labels.policy_count) for _, own in games]  # samples with a policy
+        self._samples = GameSamples(games, plane_set, board_size, batch_size, seed, 0.0, 1.0)
+
+    def training_batches(self, epoch: int, skip: int = 0) -> Iterator[tuple[Samples, np.ndarray]]:
+        """Yield batches and the symmetry [N] of each sample, from batch number `skip` of the epoch on."""
+        rows = self._draw([file.train for file in self.files], self.generation, epoch)
+        rng = np.random.default_rng([self.seed, self.generation, epoch])
+        order, symmetries = rng.permutation(len(rows)), rng.integers(0, SYMMETRIES, len(rows))
+        yield from self._samples.batches(rows[order], symmetries, range(skip, self.batches_per_epoch))
+
+    def test_batches(self) -> Iterator[tuple[Samples, np.ndarray]]:
+        """Yield the test samples in order, as they are (symmetry 0)."""
+        rows = self._draw([file.test for file in self.files])
+        yield from self._samples.batches(rows, np.zeros(len(rows), dtype=np.int64))
+
+    def _draw(self, games: list[np.ndarray], *seed: int) -> np.ndarray:
+        """Return the numbers of samples of the chosen games (bool [G] for each file)."""
+        rows = []
+        for place, (file, chosen) in enumerate(zip(self.files, games, strict=True)):
+            drawn = file.draw(chosen, np.random.default_rng([self.seed, *seed, file.number]))
+            rows.append(self._samples.first_of(place) + self._recorded[place][drawn])
+        return np.concatenate(rows)
 
 
 def is_held_out(folder: int, game: int, share: float) -> bool:

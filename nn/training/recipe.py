@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import learning_param
 from nn.data.dataset import DataSet, TrainingData, find_data_files, open_files
 from nn.data.mixed_samples import open_game_samples
-from nn.data.replay_window import ReplayWindow
+from nn.data.replay_window import GameWindow, ReplayWindow
 from nn.plane_sets import PLANE_SETS
 from nn.training.checkpoint import ResumePlan, plan_reinforcement, plan_supervised
 from nn.training.run_config import TrainConfig, TrainError
@@ -38,8 +38,10 @@ def _open_games(config: TrainConfig) -> TrainingData:
 
 def _open_window(config: TrainConfig) -> TrainingData:
     """Return the newest games of self-play."""
-    return ReplayWindow(config.data_dir, config.board_size, config.batch_size, config.seed, config.window_size,
-                  config.test_share)
+    window = (config.board_size, config.batch_size, config.seed, config.window_size, config.test_share)
+    if not config.is_lecture:
+        return GameWindow(config.data_dir, PLANE_SETS[config.features], *window)
+    return ReplayWindow(config.data_dir, *window)
 
 
 SUPERVISED = Recipe("sl", _open_games, plan_supervised, SUPERVISED_LAYOUT, keeps_best=True, goes_on=False)

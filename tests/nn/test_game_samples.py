@@ -210,7 +210,9 @@ def test_a_stopped_run_goes_on_to_the_same_network(config: TrainConfig, monkeypa
     (("--activation", "mish"), "--activation mish needs --head pooled"),
     (("--labels", "LABELS", "--kifu-dir", "GAMES"), "--labels needs --head pooled"),
     (("--head", "pooled", "--labels", "LABELS"), "--labels needs the games"),
-    (("--head", "pooled", "--rl", "true"), "does not learn from self-play yet"),
+    (("--head", "pooled", "--rl", "true", "--size", "5", "--size", "7"), "one board size at a time"),
+    (("--size", "5", "--size", "7"), "several --size need --head pooled"),
+    (("--rl", "true", "--ownership-weight", "1"), "--ownership-weight is for supervised learning"),
 ])
 def test_options_that_do_not_go_together(folder: Path, options: tuple[str, ...], complaint: str,
                                          capsys: pytest.CaptureFixture[str]) -> None:

@@ -225,7 +225,7 @@ def test_ownership_is_learnt_where_it_can_be_seen(config: TrainConfig) -> None:
     samples = load_samples(config.data_dir / "sl_data_0.npz", 5, needs_ownership=True)
     for _ in range(100):
         trainer._step(samples, np.zeros(60, dtype=np.int64))
-    batch = make_batch(samples, np.zeros(60, dtype=np.int64), trainer.symmetry_table, trainer.device)
+    batch = make_batch(samples, np.zeros(60, dtype=np.int64), trainer.symmetry_tables[5], trainer.device)
     guess = trainer.triple.eval()(batch.planes)[3].sign()
     known = batch.ownership != 0
     assert (guess == batch.ownership)[known].float().mean() > 0.95

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import learning_param
-from nn.data.data_generator import generate_reinforcement_learning_data
 from nn.data.dataset import DataError, load_samples
-from nn.data.replay_window import ReplayWindow, is_held_out
+from nn.data.replay_window import GameWindow, ReplayWindow, is_held_out
+from nn.data.selfplay_data import generate_reinforcement_learning_data
+from nn.plane_sets import BASIC
 from tests.nn.samples import make_arrays
 from tests.nn.selfplay_games import SIZE, write_games
 
@@ -112,3 +113,27 @@ def test_files_of_other_programs_and_sizes_are_named(folder: Path, tmp_path: Pat
     np.savez(tmp_path / "rl_data_0.npz", **make_arrays(8, SIZE))
     with pytest.raises(DataError, match="--kifu-dir"):
         make_window(tmp_path)
+
+
+def test_files_of_games_give_the_same_samples_as_files_of_planes(folder: Path) -> None:
+    """Twins: one window reads planes, policies and values from disk, the other one moves."""
+    archive = folder.parent / "archive"
+    generate_reinforcement_learning_data(folder.parent, archive, SIZE, 1000, 1, as_games=True)
+    window, twin = make_window(folder, 15, 0.3), GameWindow(folder, BASIC, SIZE, 16, 0, 15, 0.3)
+    assert window.train_count == twin.train_count and window.test_count == twin.test_count > 0
+    for batches, others in ((window.training_batches(1, 2), twin.training_batches(1, 2)),
+                            (window.test_batches(), twin.test_batches())):
+        for (one, turned), (other, again) in zip(batches, others, strict=True):
+            assert np.array_equal(one.planes, other.planes) and np.array_equal(turned, again)
+            assert np.array_equal(one.value, other.value) and np.allclose(one.policy, other.policy, atol=4e-4)
+            assert np.allclose(one.win_rate, other.win_rate, atol=1e-3, equal_nan=True)
+
+
+def test_a_folder_of_games_is_read_again_where_it_has_changed(tmp_path: Path) -> None:
+    write_games(tmp_path / "archive" / "1", range(1, 5))
+    made = [Path(generate_reinforcement_learning_data(tmp_path, tmp_path / "archive", SIZE, 9, 1, as_games=True)[0])
+            .stat().st_mtime_ns for _ in range(2)]
+    assert made[0] == made[1]
+    write_games(tmp_path / "archive" / "1", range(5, 7))
+    generate_reinforcement_learning_data(tmp_path, tmp_path / "archive", SIZE, 9, 1, as_games=True)
+    assert GameWindow(tmp_path / "data", BASIC, SIZE, 4, 0, 9, 0.0).columns()["games"] == "6"

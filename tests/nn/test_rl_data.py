@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import nn.data.data_generator
+import nn.data.selfplay_data
 from board.coordinate import Coordinate
 from board.geometry import get_geometry
-from nn.data.data_generator import NoTrainingDataError, generate_reinforcement_learning_data
+from nn.data.data_generator import NoTrainingDataError
+from nn.data.selfplay_data import generate_reinforcement_learning_data
 from sgf.reader import SGFReader
 from sgf.selfplay_record import decode_policy_comment
 from tests.nn.selfplay_games import SIZE, write_games
@@ -31,13 +32,13 @@ def archive(tmp_path: Path) -> Path:
 def read_paths(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The games that were read, as folder/name."""
     names: list[str] = []
-    original = nn.data.data_generator.read_selfplay_games
+    original = nn.data.selfplay_data.read_selfplay_games
 
     def note(paths, board_size):
         names.extend("/".join(Path(path).parts[-2:]) for path in paths)
         return original(paths, board_size)
 
-    monkeypatch.setattr(nn.data.data_generator, "read_selfplay_games", note)
+    monkeypatch.setattr(nn.data.selfplay_data, "read_selfplay_games", note)
     return names
 
 
@@ -138,7 +139,7 @@ def test_folders_beyond_the_window_lose_their_files(archive: Path, read_paths: l
 
 def test_worker_processes_give_the_same_files(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     generate(archive)
-    monkeypatch.setattr(nn.data.data_generator, "PIECES_PER_TASK", 2)
+    monkeypatch.setattr(nn.data.selfplay_data, "PIECES_PER_TASK", 2)
     generate_reinforcement_learning_data(archive.parent, archive, SIZE, 100, 2, archive.parent / "other")
     for name in ("rl_data_1.npz", "rl_data_2.npz"):
         one, two = (load(str(archive.parent / folder / name)) for folder in ("data", "other"))

@@ -12,7 +12,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from nn.data.data_generator import generate_reinforcement_learning_data
+from nn.data.selfplay_data import generate_reinforcement_learning_data
 from nn.network.weights import load_network, save_network
 from nn.training.learn import REINFORCEMENT, TrainConfig, TrainError, train
 from nn.training.precision import FullPrecision, MixedPrecision
@@ -239,3 +239,16 @@ def test_script_learns_from_an_archive(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     result = CliRunner().invoke(main, [*options, "--kifu-dir", str(tmp_path / "empty")])
     assert result.exit_code == 2 and "no usable 5x5 game" in result.stderr
+
+
+def test_a_pooled_network_learns_from_its_own_games(config: TrainConfig, tmp_path: Path) -> None:
+    """Self-play tells the policy, who won, and where a game was played out by how much and who owns what."""
+    pooled = replace(config, head="pooled", features="rich", block="gpool", blocks=2, lead_weight=0.1,
+                     ownership_weight=1.0)
+    generate_reinforcement_learning_data(tmp_path, tmp_path / "archive", SIZE, 1000, 1, as_games=True)
+    assert train(pooled, REINFORCEMENT) == ""
+    assert load_network(pooled.output).shape["head"] == "pooled" and checkpoint(pooled)["progress"]["generation"] == 1
+    write_games(tmp_path / "archive" / "2", range(1, 9))
+    generate_reinforcement_learning_data(tmp_path, tmp_path / "archive", SIZE, 1000, 1, as_games=True)
+    assert train(pooled, REINFORCEMENT) == ""
+    assert checkpoint(pooled)["progress"]["generation"] == 2

@@ -17,8 +17,9 @@ from tests.nn.test_rl_learn import add_games
 @pytest.fixture
 def config(tmp_path: Path) -> TrainConfig:
     """A run of one epoch."""
-    return TrainConfig(board_sizes=(5,), filters=4, blocks=1, batch_size=8, epochs=1, schedule="constant", use_gpu=False,
-                       data_dir=write_data(tmp_path / "data", [40]), output=tmp_path / "model" / "sl-model.bin")
+    return TrainConfig(board_sizes=(5,), filters=4, blocks=1, batch_size=8, epochs=1, schedule="constant",
+                       use_gpu=False, data_dir=write_data(tmp_path / "data", [40]),
+                       output=tmp_path / "model" / "sl-model.bin")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -79,8 +80,8 @@ def test_two_outputs_in_one_folder_do_not_mix(config: TrainConfig) -> None:
 
 def test_two_outputs_of_one_name_are_refused(tmp_path: Path) -> None:
     add_games(tmp_path, 1)
-    config = TrainConfig(board_sizes=(SIZE,), filters=4, blocks=1, batch_size=8, epochs=1, test_share=0.3, use_gpu=False,
-                         data_dir=tmp_path / "data", output=tmp_path / "model" / "rl-candidate.bin")
+    config = TrainConfig(board_sizes=(SIZE,), filters=4, blocks=1, batch_size=8, epochs=1, test_share=0.3,
+                         use_gpu=False, data_dir=tmp_path / "data", output=tmp_path / "model" / "rl-candidate.bin")
     train(config, REINFORCEMENT)
     assert config.output.with_name("rl-state.ckpt").exists()
     before = contents(config.output.parent)

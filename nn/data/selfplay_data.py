@@ -1,0 +1,167 @@
+"""Training data from the archive of self-play: one npz file for each of its folders, brought up to date.
+
+Letters: G = games of a file, A = policy entries.
+"""
+
+import itertools
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+import learning_param
+from board.constant import BOARD_SIZE
+from common.parallel import map_in_order
+from common.print_console import print_err
+from nn.constant import INPUT_PLANES
+from nn.data.data_file import Blocks, GameTable, hold_data_folder, read_arrays, read_game_table, write_arrays
+from nn.data.data_generator import PIECES_PER_TASK, NoTrainingDataError
+from nn.data.game_encoder import GameEncoder, mover_value
+from nn.data.game_file import new_game_arrays, policy_labels, write_game_file
+from nn.data.labels import Labels
+from nn.data.report import Report
+from sgf.archive import SelfPlayGame, list_archive, list_games, read_selfplay_games
+from sgf.collection import Skipped, describe_left_out
+from sgf.grammar import SGFError
+
+
+def generate_reinforcement_learning_data(
+    program_dir: str | Path, kifu_dir: str | Path, board_size: int = BOARD_SIZE,
+    window_size: int = learning_param.WINDOW_SIZE, workers: int | None = None, data_dir: str | Path | None = None,
+    as_games: bool = False,
+) -> list[str]:
+    """Bring data/rl_data_{k}.npz up to date with the newest `window_size` games of an archive; return the paths.
+
+    There is one file for each folder archive/<k> that reaches into the window, with all positions of its games; only
+    games that are new or have changed are read. The files of other folders are removed. With `as_games` they are
+    data/rl_games_{k}.npz with moves instead of planes, and a folder that has changed is read anew as a whole. Raises
+    NoTrainingDataError where no game is usable and OSError where the folders cannot be used.
+    """
+    name, update = ("rl_games", _update_game_file) if as_games else ("rl_data", _update_data_file)
+    folder = Path(program_dir) / "data" if data_dir is None else Path(data_dir)
+    archive, report, wanted = list_archive(kifu_dir), Report(), window_size
+    files: list[Path] = []
+    with hold_data_folder(folder):
+        for number in reversed(archive):
+            path = folder / f"{name}_{number}.npz"
+            usable = update(path, archive[number], board_size, workers or os.cpu_count() or 1, report)
+            wanted -= usable
+            if usable or path.exists():
+                files.insert(0, path)
+            if wanted <= 0:
+                break
+        if wanted == window_size:
+            raise NoTrainingDataError(f"{kifu_dir}: no usable {board_size}x{board_size} game of self-play in its "
+                                      f"numbered folders ({len(archive)})")
+        for stale in set(folder.glob(f"{name}_*.npz")) - set(files):
+            stale.unlink()
+    print_err(report.summary())
+    return [str(path) for path in files]
+
+
+def _update_game_file(path: Path, folder: Path, board_size: int, workers: int, report: Report) -> int:
+    """As _update_data_file, for a file of games: their moves, and the policies as labels."""
+    paths = list_games(folder)
+    stamps = _stamps(paths)
+    old = read_game_table(path, board_size)
+    if old is not None and {number: stamp for number, (stamp, _) in old.rows().items()} == stamps:
+        return old.usable()
+    report.say(describe_left_out(folder, paths.values()))
+    games = _read_selfplay({n: str(p) for n, p in paths.items()}, board_size, workers, report)
+    if not games:
+        path.unlink(missing_ok=True)
+        return 0
+    table = GameTable.of(stamps, games, {}, None)
+    labels: list[Labels | None] = [policy_labels(_spread(game), board_size**2) for game in games.values()]
+    write_game_file(path, new_game_arrays([game.kifu for game in games.values()], labels, board_size),
+                    table.blocks(board_size))
+    return table.usable()
+
+
+def _spread(game: SelfPlayGame) -> np.ndarray:
+    """Return a policy for every move of a game, float32 [moves, A]; zeros where none is recorded."""
+    policy = np.zeros((len(game.kifu.pos), game.policy.shape[1]), dtype=np.float32)
+    policy[game.moves] = game.policy
+    return policy
+
+
+def _stamps(paths: dict[int, Path]) -> dict[int, tuple[int, int]]:
+    """Return what tells whether a game has changed: size in bytes and time of change in nanoseconds."""
+    return {number: (stat.st_size, stat.st_mtime_ns) for number, stat in ((n, p.stat()) for n, p in paths.items())}
+
+
+def _update_data_file(path: Path, folder: Path, board_size: int, workers: int, report: Report) -> int:
+    """Make the file of one folder hold exactly the games that lie there; return how many are usable."""
+    paths = list_games(folder)
+    stamps = _stamps(paths)
+    old = read_game_table(path, board_size)
+    known = {} if old is None else old.rows()
+    kept = {number: rows for number, (stamp, rows) in known.items() if stamps.get(number) == stamp}
+    if old is None or kept.keys() != stamps.keys() or len(kept) < len(known):
+        if not paths:
+            path.unlink(missing_ok=True)
+            return 0
+        report.say(describe_left_out(folder, paths.values()))
+        new = _read_selfplay({n: str(p) for n, p in paths.items() if n not in kept}, board_size, workers, report)
+        old = _write_selfplay(path, board_size, stamps, new, kept, old)
+    return old.usable()
+
+
+def _read_selfplay(
+    paths: dict[int, str], board_size: int, workers: int, report: Report
+) -> dict[int, SelfPlayGame]:
+    """Return the usable games by number; report them and the others."""
+    numbers, encoder = {path: number for number, path in paths.items()}, GameEncoder(board_size)
+    texts = iter(numbers)
+    tasks = iter(lambda: list(itertools.islice(texts, PIECES_PER_TASK)), [])
+    found: dict[int, SelfPlayGame] = {}
+    with tqdm(total=len(paths), unit="game", desc="reading self-play", file=sys.stderr, disable=None) as bar:
+        read = partial(read_selfplay_games, board_size=board_size)
+        for task, games in map_in_order(read, tasks, workers if len(paths) > PIECES_PER_TASK else 1):
+            for path, game in zip(task, games, strict=True):
+                try:
+                    if isinstance(game, Skipped):
+                        raise SGFError(game.kind, game.reason)
+                    encoder.check(game.kifu)
+                except SGFError as error:
+                    report.skip(Skipped(path, error.kind, str(error)))
+                    continue
+                report.take(game.kifu, len(game.moves))
+                found[numbers[path]] = game
+            bar.update(len(task))
+    return found
+
+
+def _write_selfplay(
+    path: Path, board_size: int, stamps: dict[int, tuple[int, int]], new: dict[int, SelfPlayGame],
+    kept: dict[int, slice], old: GameTable | None,
+) -> GameTable:
+    """Write a folder's games in the order of their numbers, the kept ones from the old file; return their table."""
+    arrays = read_arrays(path, ("input", "policy", "value", "win_rate")) if kept else {}
+    encoder = GameEncoder(board_size)
+    table = GameTable.of(stamps, new, kept, old)
+    encoders: dict[str, Callable[[SelfPlayGame], np.ndarray]] = {
+        "input": lambda game: encoder.encode(game.kifu)[game.moves],
+        "policy": lambda game: game.policy,
+        "value": lambda game: mover_value(game.kifu)[game.moves],
+        "win_rate": lambda game: game.kifu.win_rate[game.moves],
+    }
+
+    def blocks(name: str, shape: tuple[int, ...], dtype: type) -> Blocks:
+        usable = [number for number in stamps if number in kept or number in new]
+        parts = (arrays[name][kept[n]] if n in kept else encoders[name](new[n]) for n in usable)
+        return Blocks((table.total(), *shape), dtype, parts)
+
+    write_arrays(path, {
+        "input": blocks("input", (INPUT_PLANES, board_size, board_size), np.int8),
+        "policy": blocks("policy", (board_size * board_size + 1,), np.float32),
+        "value": blocks("value", (), np.int32),
+        "win_rate": blocks("win_rate", (), np.float32),
+        "kifu_count": Blocks((), np.int64, [np.array(table.usable())]),
+        **table.blocks(board_size),
+    })
+    return table
