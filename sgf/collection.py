@@ -99,7 +99,7 @@ def cut_into_pieces(path: str) -> Iterator[Piece]:
 
 
 def read_pieces(pieces: Iterable[Piece], sizes: Sequence[int]) -> tuple[list[Kifu], list[Skipped]]:
-    """Return the usable games of the pieces in order, and those that are not, such as games on boards of no size wanted."""
+    """Return the usable games of the pieces in order, and those that are not; not those of other sizes."""
     games: list[Kifu] = []
     skipped: list[Skipped] = []
     for piece in pieces:
