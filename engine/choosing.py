@@ -42,6 +42,7 @@ class Watch:
         cleanup: whether dead stones of the opponent must be captured before a pass.
         first: seconds until the first report, None for `interval`.
         root_temperature: how much wider than usual the search looks at the root (MCTSTree.search).
+        quiet: whether stderr is told nothing about the choice of a move.
     """
 
     should_stop: StopFunction = never
@@ -51,6 +52,7 @@ class Watch:
     cleanup: bool = False
     first: float | None = None
     root_temperature: float = 1.0
+    quiet: bool = False
 
 
 NO_WATCH = Watch()
@@ -92,7 +94,8 @@ class MoveChooser:
             self.has_searched = True
             on_report = self._periodic_report(rule, watch)
             found = run_search(self.options, self._clock, tree, self._board, self._color, limit, watch, on_report, rng)
-            report_search(self._board, found)
+            if not watch.quiet:
+                report_search(self._board, found)
             drawn = draw_by_visits(found, self.options.temperature, rng)
             result = self._settle(found.with_first(drawn), rule)
             # The win rate of the search's own move: the rules for passing do not make the position worse.

@@ -149,7 +149,8 @@ class Engine(Game):
         self._last_move_at = time.monotonic()
         elapsed = self._last_move_at - asked_at
         self.time.finish(color, elapsed, choice.visits, limit, choice.time_limit)
-        print_err(format_speed(elapsed, choice.visits))
+        if not watch.quiet:
+            print_err(format_speed(elapsed, choice.visits))
         return pos
 
     def wants_to_ponder(self) -> bool:

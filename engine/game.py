@@ -59,6 +59,11 @@ class Game:
         self.board = board
         self._forget()
 
+    def look_at(self, board: GoBoard) -> None:
+        """Go to another position, maybe of the same game: what was searched is kept as far as it holds there."""
+        self._may_ponder = False
+        self.board = board
+
     def clear(self) -> None:
         """Start a new game; komi and time settings stay."""
         self.board.clear()

@@ -12,7 +12,7 @@ from engine.options import EngineOptions
 from nn.model_file import ANY_SIZE, RANDOM_MODEL, ModelFileError, find_sizes
 
 if TYPE_CHECKING:
-    from engine.engine import Engine
+    from engine.engine import Engine, EvaluatorSource
     from engine.game import Game
     from nn.feature import Evaluator
 
@@ -27,16 +27,23 @@ class AbandonedError(OSError):
     """Whoever waited for the engine is gone."""
 
 
-def make_engine(options: EngineOptions) -> "Engine":
-    """Return an engine whose network is still to be loaded; raises ModelFileError where only torch tells its size."""
-    from engine.engine import Engine, EvaluatorSource
+def make_source(options: EngineOptions) -> "EvaluatorSource":
+    """Return where the network that the options name comes from; nothing heavy is loaded yet."""
+    from engine.engine import EvaluatorSource
 
     def load(board_size: int | None) -> "Evaluator":
         from nn.inference.evaluator import load_evaluator
         return load_evaluator(options.model, board_size, options.use_gpu, options.symmetries)
 
     sizes = ANY_SIZE if options.model == RANDOM_MODEL else find_sizes(options.model)
-    return Engine(options.for_model(), EvaluatorSource(load, sizes, warm_up=True))
+    return EvaluatorSource(load, sizes, warm_up=True)
+
+
+def make_engine(options: EngineOptions) -> "Engine":
+    """Return an engine whose network is still to be loaded; raises ModelFileError where only torch tells its size."""
+    from engine.engine import Engine
+
+    return Engine(options.for_model(), make_source(options))
 
 
 class EngineLoader:

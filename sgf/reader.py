@@ -131,7 +131,7 @@ class SGFReader:
             except ValueError:
                 shown = show(b"][".join(node[name]))
                 raise SGFError(MALFORMED, f"{name}[{shown}] is not a list of points") from None
-            positions = {_to_pos(row, column, self.size) for row, column in points}
+            positions = {to_pos(row, column, self.size) for row, column in points}
             if positions & seen:
                 raise SGFError(SET_UP, f"{name} names a point that the same node sets up otherwise")
             seen |= positions
@@ -200,7 +200,7 @@ class SGFReader:
             print_err(f"{index + 1} {self.get_color(index).name.lower()} {to_gtp(pos)}")
 
 
-def _to_pos(row: int, column: int, size: int) -> int:
+def to_pos(row: int, column: int, size: int) -> int:
     """Return the padded index of sgfmill's coordinates (from 0, bottom left)."""
     return column + 1 + (size - row) * (size + 2)
 
@@ -208,7 +208,7 @@ def _to_pos(row: int, column: int, size: int) -> int:
 @cache
 def _point_table(size: int) -> dict[bytes, int]:
     """Return the pos of every raw value that a move may have on a board of at most 19x19; "tt" is a pass there."""
-    table = {serialise_go_point((row, column), size): _to_pos(row, column, size)
+    table = {serialise_go_point((row, column), size): to_pos(row, column, size)
              for row in range(size) for column in range(size)}
     return table | {b"": PASS, b"tt": PASS}
 

@@ -1,0 +1,103 @@
+"""Games, positions and searches as the objects of JSON that the page gets; win rates and leads are Black's."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from board.constant import PASS
+from board.go_board import GoBoard
+from board.stone import Stone
+from browser.table import PASS_POINT, Table, View
+from mcts.analysis import CandidateMove, SearchResult
+from mcts.score_estimate import Estimate, Estimator, mean_estimate
+from sgf.game_tree import ROOT
+
+CHARACTERS = {Stone.EMPTY: ".", Stone.BLACK: "X", Stone.WHITE: "O"}
+LETTERS = {Stone.BLACK: "b", Stone.WHITE: "w"}
+# Candidate moves that are shown, and the characters of a comment.
+MAX_MOVES = 30
+MAX_COMMENT = 5000
+
+Message = dict[str, Any]
+
+
+def describe_position(table: Table) -> Message:
+    """Return the position that is looked at."""
+    board, record = table.board, table.board.get_move_history()
+    return {
+        "type": "position", "node": table.here, "size": board.board_size,
+        "stones": "".join(CHARACTERS[board.board[pos]] for pos in board.onboard_pos),
+        "toMove": LETTERS[table.to_move], "last": table.point_of(record[-1][1]) if record else None,
+        "lastColor": LETTERS[record[-1][0]] if record else None, "number": board.moves - 1,
+        "prisoners": board.prisoner, "komi": board.komi, "ko": table.point_of(board.ko_pos) if board.ko_pos else None,
+        "over": table.is_over, "resigned": LETTERS[table.resigned] if table.resigned and table.is_over else None,
+        "comment": table.tree.comment(table.here)[:MAX_COMMENT],
+    }
+
+
+def describe_node(table: Table, node: int) -> Message:
+    """Return one node of the tree."""
+    move, view = table.tree.move(node), table.views.get(node)
+    content: Message = {"id": node, "parent": table.tree.parent(node)}
+    if move is not None:
+        content |= {"color": LETTERS[move[0]], "point": table.point_of(move[1])}
+    if view is not None:
+        content |= describe_view(view)
+    return content
+
+
+def describe_view(view: View) -> Message:
+    """Return what a search said about a node."""
+    return {"winrate": round(view.winrate, 4), "visits": view.visits,
+            "lead": None if view.lead is None else round(view.lead, 2)}
+
+
+def describe_nodes(table: Table, nodes: Iterable[int], reset: bool = False, removed: Iterable[int] = ()) -> Message:
+    """Return nodes that are new or have changed, and those that are gone; `reset`: these are all."""
+    return {"type": "nodes", "reset": reset, "nodes": [describe_node(table, node) for node in nodes],
+            "removed": list(removed)}
+
+
+def describe_game(table: Table) -> Message:
+    """Return what stays the same during a game."""
+    black, white = table.tree.names()
+    start = table.tree.board_at(ROOT)
+    return {"type": "game", "size": table.tree.size, "komi": table.tree.rules.komi, "black": black, "white": white,
+            "handicap": len(start.get_handicap_history()), "result": table.tree.result()}
+
+
+def black_share(winrate: float, color: Stone) -> float:
+    """Return Black's win rate, given that of `color`."""
+    return winrate if color == Stone.BLACK else 1.0 - winrate
+
+
+class SearchDescriber:
+    """Describes what searches of one position find."""
+
+    def __init__(self, node: int, board: GoBoard, estimator: Estimator, policy: np.ndarray) -> None:
+        """Prepare for the position of a node; `policy` is the network's, float [S*S+1]."""
+        self._node, self._color = node, board.get_to_move()
+        self._estimator, self._policy = estimator, policy
+        self._sign = 1.0 if self._color == Stone.BLACK else -1.0
+        self._point = {pos: point for point, pos in enumerate(board.onboard_pos)} | {PASS: PASS_POINT}
+
+    def describe(self, result: SearchResult, is_final: bool) -> tuple[Message, View]:
+        """Return the message about what was found so far, and its sum for the node."""
+        moves = [move for move in result.candidates if move.visits > 0 or move.order == 0][:MAX_MOVES]
+        estimates = self._estimator.estimate_moves(moves)
+        mean = mean_estimate(moves, estimates)
+        view = View(black_share(result.mean_winrate, self._color), self._sign * mean.lead, result.total_visits)
+        return {
+            "type": "analysis", "node": self._node, "color": LETTERS[self._color], "final": is_final,
+            "moves": [self._describe_move(move, result, estimate)
+                      for move, estimate in zip(moves, estimates, strict=True)],
+            "ownership": np.rint(100 * self._sign * mean.ownership).astype(int).tolist(),
+            "policy": np.rint(1000 * self._policy).astype(int).tolist(), **describe_view(view),
+        }, view
+
+    def _describe_move(self, move: CandidateMove, result: SearchResult, estimate: Estimate) -> Message:
+        """Return one candidate; its win rate and lead are those of the side that plays it."""
+        return {"point": self._point[move.pos], "visits": move.visits, "prior": round(move.prior, 4),
+                "winrate": round(move.winrate if move.visits else result.mean_winrate, 4),
+                "lcb": round(move.lcb, 4), "lead": round(estimate.lead, 2), "pv": [self._point[pos] for pos in move.pv]}

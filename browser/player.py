@@ -1,0 +1,281 @@
+"""What thinks about one table: it plays the engine's side, analyzes the position, goes through whole games, counts.
+
+Everything here runs in the event loop but the functions named `work`, which run in the thinker's thread. A search is
+told to stop by a new number of `_epoch`: whatever changes the position changes that.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from board.constant import RESIGN
+from board.go_board import GoBoard
+from board.stone import Stone
+from browser.describe import Message, SearchDescriber, describe_game, describe_nodes, describe_position, describe_view
+from browser.engines import Engines, Thinker
+from browser.table import Table, TableError, View
+from common.print_console import print_err
+from engine.choosing import Watch
+from engine.engine import Engine
+from engine.loader import LoadError, describe
+from mcts.analysis import SearchResult
+from mcts.params import SearchLimit
+
+# Seconds from one report of a search to the next, and to the first one.
+REPORT_INTERVAL = 0.2
+FIRST_REPORT = 0.05
+# A record of more nodes is not sent to the page to be kept there.
+MAX_KEPT_NODES = 2000
+SIDES = {"black": (Stone.BLACK,), "white": (Stone.WHITE,), "both": (Stone.BLACK, Stone.WHITE), "none": ()}
+
+Send = Callable[[Message], None]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the engine plays (a side of SIDES; `seconds` beats `visits` unless 0) and whether it analyzes, how far."""
+
+    side: str = "white"
+    visits: int = 200
+    seconds: float = 0.0
+    analyze: bool = False
+    analysis_visits: int = 2000
+
+
+class Player:
+    """The thinking about one table."""
+
+    def __init__(self, table: Table, settings: Settings, engines: Engines, thinker: Thinker, send: Send) -> None:
+        """Prepare to think; `send` takes messages for the page."""
+        self.table, self.settings = table, settings
+        self._engines, self._thinker, self._send = engines, thinker, send
+        self._engine: Engine | None = None
+        self._epoch = 0
+        self._wake = asyncio.Event()
+        self._reply_wanted = self._hurries = False
+        self._analyzed = self._counted = -1
+        self._to_review: list[int] = []
+        self._review_total = self._review_visits = 0
+        self._policy: tuple[int, np.ndarray] | None = None
+        self._loop = asyncio.get_running_loop()
+
+    # --- asked from outside -------------------------------------------------------------------------------------
+
+    def disturb(self, wants_reply: bool = False) -> None:
+        """Begin to think anew: the position or the settings have changed; `wants_reply`: the engine may have to move."""
+        self._epoch += 1
+        self._reply_wanted, self._hurries = wants_reply, False
+        self._wake.set()
+
+    def hurry(self) -> None:
+        """Play what the search has found so far."""
+        self._hurries = True
+
+    def review(self, visits: int) -> None:
+        """Go through the line that is looked at, with so many visits for each position."""
+        tree = self.table.tree
+        self._to_review = tree.line_to(tree.end_of_line(self.table.here))
+        self._review_total, self._review_visits = len(self._to_review), visits
+        self.disturb()
+
+    def stop_review(self) -> None:
+        """Go through no further positions."""
+        self._to_review, self._review_total = [], 0
+        self._send({"type": "progress", "done": 0, "total": 0})
+        self.disturb()
+
+    def forget(self) -> None:
+        """Begin with another game."""
+        self._to_review, self._review_total, self._policy = [], 0, None
+
+    # --- the loop -----------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Think whenever there is something to think about, until cancelled."""
+        while True:
+            work = self._choose_work()
+            if work is None:
+                await self._wake.wait()
+                self._wake.clear()
+                continue
+            epoch = self._epoch
+            try:
+                await work(epoch)
+            except (LoadError, TableError) as error:
+                self._fail(str(error))
+            except Exception as error:
+                print_err(f"browser: {describe(error)}")
+                self._fail(f"the search failed: {type(error).__name__}")
+
+    def _fail(self, text: str) -> None:
+        """Tell the page what went wrong and wait for the next change."""
+        self._send({"type": "error", "text": text})
+        self._reply_wanted, self._to_review = False, []
+        self._analyzed = self._counted = self._epoch
+
+    def _choose_work(self) -> Callable[[int], Awaitable[None]] | None:
+        """Return what is to be done next, None for nothing."""
+        if self._to_review:
+            return self._review_next
+        if self.table.is_over:
+            return self._count if self.table.board.is_over and self._counted != self._epoch else None
+        if self._reply_wanted and self.table.to_move in SIDES[self.settings.side]:
+            return self._reply
+        if self.settings.analyze and self._analyzed != self._epoch:
+            return self._analyze
+        return None
+
+    def _prepare(self, board: GoBoard) -> Engine:
+        """Return the engine at a position (in the thinker's thread); raises LoadError."""
+        if self._engine is None:
+            self._engine = self._engines.make()
+        self._engine.look_at(board)
+        return self._engine
+
+    def _describer(self, node: int, board: GoBoard) -> SearchDescriber:
+        """Return what describes searches of a position (in the thinker's thread)."""
+        engine = self._prepare(board)
+        color = board.get_to_move()
+        if self._policy is None or self._policy[0] != node:
+            self._policy = node, engine.get_policy(color)
+        return SearchDescriber(node, board, engine.make_estimator(color), self._policy[1])
+
+    def _reporter(self, epoch: int, describer: SearchDescriber) -> Callable[[SearchResult], None]:
+        """Return what shows the state of a search to the page (called in the thinker's thread)."""
+        loop = self._loop
+
+        def report(result: SearchResult) -> None:
+            if self._epoch == epoch and result.total_visits > 1:
+                loop.call_soon_threadsafe(self._publish, epoch, *describer.describe(result, is_final=False))
+
+        return report
+
+    def _publish(self, epoch: int, message: Message, view: View) -> None:
+        """Send what a search found, unless the page has gone elsewhere."""
+        if self._epoch == epoch:
+            self._note(message["node"], view)
+            self._send(message)
+
+    def _note(self, node: int, view: View) -> None:
+        """Keep what a search said about a node, and tell the page."""
+        if self.table.note(node, view):
+            self._send({"type": "view", "id": node, **describe_view(view)})
+
+    # --- the work -----------------------------------------------------------------------------------------------
+
+    async def _analyze(self, epoch: int) -> None:
+        """Search the position for one turn, and show what is found."""
+        node, board = self.table.here, self.table.copy_board()
+        limit = SearchLimit(self.settings.analysis_visits, strict=True)
+
+        def work() -> tuple[Message, View, bool]:
+            describer = self._describer(node, board)
+            watch = Watch(lambda: self._epoch != epoch or self._thinker.turn_is_over(),
+                          self._reporter(epoch, describer), REPORT_INTERVAL, first=FIRST_REPORT, quiet=True)
+            result = self._prepare(board).analyze(board.get_to_move(), watch, limit)
+            is_done = result.total_visits >= limit.visits or result.tree_is_full
+            return *describer.describe(result, is_done), is_done
+
+        message, view, is_done = await self._thinker.run(work)
+        self._publish(epoch, message, view)
+        if is_done and self._epoch == epoch:
+            self._analyzed = epoch
+
+    async def _reply(self, epoch: int) -> None:
+        """Choose the engine's move and play it."""
+        node, board, settings = self.table.here, self.table.copy_board(), self.settings
+        color, asked_at = board.get_to_move(), time.monotonic()
+        found: list[SearchResult] = []
+
+        def work() -> tuple[int, tuple[Message, View] | None]:
+            engine, describer = self._prepare(board), self._describer(node, board)
+            engine.configure(visits=settings.visits, const_time=settings.seconds or None)
+            report = self._reporter(epoch, describer)
+
+            def keep(result: SearchResult) -> None:
+                found[:] = [result]
+                if settings.analyze:
+                    report(result)
+
+            watch = Watch(lambda: self._epoch != epoch or self._hurries, keep, REPORT_INTERVAL, quiet=True)
+            pos = engine.genmove(color, asked_at, watch)
+            # Without a search there is nothing to tell.
+            return pos, describer.describe(found[0], True) if found and found[0].total_visits > 1 else None
+
+        self._send({"type": "thinking", "on": True})
+        try:
+            pos, seen = await self._thinker.run(work)
+        finally:
+            self._send({"type": "thinking", "on": False})
+        if self._epoch != epoch:
+            return
+        if seen is not None:
+            self._note(node, seen[1])
+        if pos == RESIGN:
+            self.table.resign(color)
+            self._send(describe_game(self.table))
+        else:
+            self.table.add_move(color, pos)
+        self.show([self.table.here])
+        self.disturb(wants_reply=self.settings.side == "both")
+
+    async def _review_next(self, _: int) -> None:
+        """Search the next position of the game that is gone through."""
+        node = self._to_review.pop(0)
+        limit = SearchLimit(self._review_visits, strict=True)
+        board = self.table.tree.board_at(node) if node in self.table.tree else None
+
+        def work() -> View | None:
+            if board is None or board.is_over:
+                return None
+            describer = self._describer(node, board)
+            result = self._prepare(board).analyze(board.get_to_move(), Watch(lambda: not self._review_total), limit)
+            return describer.describe(result, True)[1]
+
+        view = await self._thinker.run(work)
+        if not self._review_total:
+            return
+        if view is not None:
+            self._note(node, view)
+        left = len(self._to_review)
+        self._send({"type": "progress", "done": self._review_total - left, "total": self._review_total})
+        if not left:
+            self._review_total = 0
+            self.keep()
+
+    async def _count(self, epoch: int) -> None:
+        """Count the game that has ended, and show which stones are dead."""
+        node, board = self.table.here, self.table.copy_board()
+
+        def work() -> tuple[list[int], float]:
+            engine = self._prepare(board)
+            dead = engine.get_dead_stones()
+            return dead, board.final_score(dead)
+
+        dead, lead = await self._thinker.run(work)
+        if self._epoch != epoch:
+            return
+        self._counted = epoch
+        if not self.table.tree.result():
+            self.table.tree.set_result("0" if lead == 0 else f"{'B' if lead > 0 else 'W'}+{abs(lead):g}")
+            self._send(describe_game(self.table))
+            self.keep()
+        self._send({"type": "score", "node": node, "lead": lead, "dead": [self.table.point_of(pos) for pos in dead]})
+
+    # --- showing ------------------------------------------------------------------------------------------------
+
+    def show(self, changed: list[int], reset: bool = False, removed: list[int] | None = None) -> None:
+        """Send the position that is looked at and the nodes that have changed."""
+        if changed or removed or reset:
+            self._send(describe_nodes(self.table, changed, reset, removed or []))
+        self._send(describe_position(self.table))
+        if changed or removed or reset:
+            self.keep()
+
+    def keep(self) -> None:
+        """Send the record, which the page keeps in case this server goes away."""
+        if len(self.table.tree) <= MAX_KEPT_NODES:
+            self._send({"type": "kept", "sgf": self.table.tree.to_sgf()})

@@ -1,0 +1,189 @@
+"""The server: pages, and one WebSocket for each tab. Nothing heavy is imported before the first page can be served."""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from aiohttp import WSMsgType, web
+
+from common.print_console import print_err
+from engine.loader import LoadError
+
+if TYPE_CHECKING:
+    from browser.hall import Hall
+
+STATIC = Path(__file__).resolve().parent / "static"
+# The largest message of a tab: a record of the largest size, with its escapes.
+MAX_MESSAGE = 5_000_000
+HEARTBEAT = 20.0
+LOCAL_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
+COOKIE = "hiyoko-token"
+TOKEN_BYTES = 16
+# WebSocket close codes (RFC 6455): try again later, and an error that trying again does not mend.
+TRY_LATER, INTERNAL = 1013, 1011
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+OpenHall = Callable[[], "Hall"]
+
+HALL = web.AppKey("hall", asyncio.Future)
+TASKS = web.AppKey("tasks", set)
+
+
+def is_local(host: str) -> bool:
+    """Tell whether an address to listen on can be reached from this machine alone."""
+    return host.lower() in LOCAL_NAMES
+
+
+def name_of(host: str) -> str:
+    """Return the name in a Host header or an origin, without the port."""
+    with suppress(ValueError):
+        return urlsplit(f"//{host}").hostname or ""
+    return ""
+
+
+def page_policy() -> str:
+    """Return the content security policy: all from here, and of scripts in the page the map of imports alone."""
+    page = (STATIC / "index.html").read_text(encoding="utf-8")
+    scripts = re.findall(r'<script type="importmap">(.*?)</script>', page, flags=re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
+    return (f"default-src 'self'; script-src 'self' {allowed}; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+            "frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
+
+
+class Guard:
+    """Lets in requests of our own pages, with the token where one is wanted."""
+
+    def __init__(self, token: str) -> None:
+        """Ask for `token`; "" for none, then only requests for a name of this machine are answered."""
+        self._token = token
+        self._headers = {"Content-Security-Policy": page_policy(), "X-Content-Type-Options": "nosniff",
+                         "Referrer-Policy": "no-referrer", "Cache-Control": "no-cache"}
+
+    def _refuse(self, request: web.Request) -> str | None:
+        """Return why a request is not answered, None if it is."""
+        if not self._token and name_of(request.host) not in LOCAL_NAMES:
+            return "This server answers under the names of this machine only."
+        origin = request.headers.get("Origin")
+        if origin is not None and urlsplit(origin).netloc != request.host:
+            return "This request comes from a page of another site."
+        return None
+
+    def _has_token(self, given: str) -> bool:
+        """Tell whether a text is the token."""
+        return hmac.compare_digest(given.encode(), self._token.encode())
+
+    @web.middleware
+    async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer a request, or tell why not."""
+        if reason := self._refuse(request):
+            return web.Response(status=403, text=f"{reason}\n")
+        if self._token and not self._has_token(request.cookies.get(COOKIE, "")):
+            given = request.query.get("token", "")
+            if not self._has_token(given):
+                text = (STATIC / "token.html").read_text(encoding="utf-8")
+                return web.Response(status=401, text=text, content_type="text/html", headers=self._headers)
+            answer = web.HTTPSeeOther("/")
+            answer.set_cookie(COOKIE, given, httponly=True, samesite="Strict")
+            raise answer
+        response = await handler(request)
+        if not response.prepared:
+            response.headers.update(self._headers)
+        return response
+
+
+async def show_page(_: web.Request) -> web.StreamResponse:
+    """Answer with the page."""
+    return web.FileResponse(STATIC / "index.html")
+
+
+async def serve_tab(request: web.Request) -> web.StreamResponse:
+    """Serve one tab until it is closed."""
+    socket = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=MAX_MESSAGE)
+    await socket.prepare(request)
+    try:
+        hall = await asyncio.shield(request.app[HALL])
+    except LoadError as error:
+        await socket.send_json({"type": "engine", "state": "failed", "text": str(error)})
+        await socket.close(code=INTERNAL)
+        return socket
+    from browser.hall import HallFullError
+    from browser.session import Session
+
+    first = await socket.receive()
+    name = first.data if first.type is WSMsgType.TEXT else ""
+    try:
+        seat, is_known = await hall.sit_down(name)
+    except (HallFullError, LoadError) as error:
+        await socket.send_json({"type": "engine", "state": "failed", "text": str(error)})
+        await socket.close(code=TRY_LATER)
+        return socket
+    session = Session(hall, seat, is_known)
+
+    async def send_all() -> None:
+        """Send what comes into the outbox."""
+        with suppress(ConnectionError):
+            while True:
+                for text in await session.outbox.take():
+                    await socket.send_str(text)
+
+    tasks = [asyncio.create_task(work) for work in (send_all(), session.player.run(), session.watch_loading())]
+    try:
+        async for message in socket:
+            if message.type is WSMsgType.TEXT:
+                session.receive(message.data)
+            if session.outbox.is_full:
+                break
+    finally:
+        session.player.disturb()
+        for task in tasks:
+            task.cancel()
+        hall.leave(seat)
+    return socket
+
+
+def make_app(open_hall: OpenHall, token: str = "") -> web.Application:
+    """Return the server; `open_hall` is called once in a thread of its own, and a token asked for unless ""."""
+    app = web.Application(middlewares=[Guard(token).middleware], client_max_size=MAX_MESSAGE)
+    app.router.add_get("/", show_page)
+    app.router.add_get("/tab", serve_tab)
+    app.router.add_static("/static", STATIC)
+
+    async def start(app: web.Application) -> None:
+        """Begin to open the hall."""
+        app[HALL] = asyncio.get_running_loop().run_in_executor(None, open_hall)
+
+    async def stop(app: web.Application) -> None:
+        """Close the hall."""
+        with suppress(Exception):
+            (await app[HALL]).close()
+
+    app.on_startup.append(start)
+    app.on_cleanup.append(stop)
+    return app
+
+
+async def serve(open_hall: OpenHall, host: str, port: int, token: str, on_ready: Callable[[str], None]) -> None:
+    """Serve until cancelled; `on_ready` gets the address to open. Raises OSError where it cannot listen there."""
+    if not token and not is_local(host):
+        token = secrets.token_urlsafe(TOKEN_BYTES)
+    runner = web.AppRunner(make_app(open_hall, token), access_log=None)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, host, port)
+        await site.start()
+        bound = runner.addresses[0][1]
+        shown = "127.0.0.1" if is_local(host) else host
+        on_ready(f"http://{f'[{shown}]' if ':' in shown else shown}:{bound}/" + (f"?token={token}" if token else ""))
+        await asyncio.Event().wait()
+    finally:
+        print_err("Closing.")
+        await runner.cleanup()

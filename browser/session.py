@@ -1,0 +1,192 @@
+"""One tab: what it asks for is done at its table, and what happens there is told to it."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from browser.describe import Message, describe_game
+from browser.fields import Fields, MessageError
+from browser.hall import Hall, Seat
+from browser.player import SIDES, Player
+from browser.table import MAX_HANDICAP, MAX_NODES, PASS_POINT, TableError
+from engine.loader import LoadError
+from program import PROGRAM_NAME, VERSION
+from sgf.game_tree import ROOT
+
+MAX_VISITS = 100_000
+MAX_SECONDS = 600.0
+# Messages that may wait for a tab that does not read.
+MAX_WAITING = 500
+LOADING_POLL = 0.1
+
+
+class Outbox:
+    """Messages on their way to a tab; an analysis that was not sent yet gives way to a newer one."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._messages: list[Message] = []
+        self._filled = asyncio.Event()
+
+    def put(self, message: Message) -> None:
+        """Add a message."""
+        if message["type"] == "analysis":
+            self._messages = [waiting for waiting in self._messages if waiting["type"] != "analysis"]
+        self._messages.append(message)
+        self._filled.set()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much waits that nobody seems to read it."""
+        return len(self._messages) > MAX_WAITING
+
+    async def take(self) -> list[str]:
+        """Return all messages as text, waiting for the first."""
+        await self._filled.wait()
+        self._filled.clear()
+        messages, self._messages = self._messages, []
+        return [json.dumps(message, separators=(",", ":"), allow_nan=False) for message in messages]
+
+
+class Session:
+    """Carries out the messages of a tab: `do_NAME` for {"do": NAME}."""
+
+    def __init__(self, hall: Hall, seat: Seat, is_known: bool) -> None:
+        """Serve the tab that sits at `seat`."""
+        self._hall, self._seat = hall, seat
+        self.outbox = Outbox()
+        self._table = seat.table
+        self.player = Player(seat.table, seat.settings, hall.engines, hall.thinker, self.outbox.put)
+        sizes = hall.engines.sizes
+        self.outbox.put({"type": "hello", "table": seat.name, "known": is_known, "sizes": [sizes[0], sizes[-1]],
+                         "model": hall.options.model, "program": f"{PROGRAM_NAME} {VERSION}"})
+        self._show_all()
+        self._send_settings()
+
+    async def watch_loading(self) -> None:
+        """Tell the tab when the engine is ready, or why it never will be."""
+        loader = self._hall.engines.loader
+        if not loader.done:
+            self.outbox.put({"type": "engine", "state": "loading", "text": ""})
+        while not loader.done:
+            await asyncio.sleep(LOADING_POLL)
+        state = "ready" if loader.is_ready else "failed"
+        self.outbox.put({"type": "engine", "state": state, "text": loader.error or ""})
+
+    def receive(self, text: str) -> None:
+        """Carry out a message; what is wrong with it is told in one line."""
+        try:
+            fields = Fields(text)
+            name = fields.text("do")
+            action: Callable[[Fields], None] | None = getattr(self, f"do_{name}", None)
+            if action is None:
+                raise MessageError(f"{name[:20]!r} is nothing that can be done")
+            with self._hall.engines.loader.at_once():
+                action(fields)
+        except (MessageError, TableError, LoadError) as error:
+            self.outbox.put({"type": "error", "text": str(error)})
+
+    def _show_all(self) -> None:
+        """Send everything about the game."""
+        self.outbox.put(describe_game(self._table))
+        self.player.show(list(self._table.tree), reset=True)
+
+    def _send_settings(self) -> None:
+        """Send what was set."""
+        settings = self.player.settings
+        self._seat.settings = settings
+        self.outbox.put({"type": "settings", "side": settings.side, "visits": settings.visits,
+                         "seconds": settings.seconds, "analyze": settings.analyze,
+                         "analysisVisits": settings.analysis_visits})
+
+    # --- games --------------------------------------------------------------------------------------------------
+
+    def do_new(self, fields: Fields) -> None:
+        """Begin another game."""
+        size = fields.integer("size", MIN_BOARD_SIZE, MAX_BOARD_SIZE)
+        komi = fields.number("komi", -float(MAX_BOARD_SIZE**2), float(MAX_BOARD_SIZE**2), self._hall.options.komi)
+        handicap = fields.integer("handicap", 0, MAX_HANDICAP, 0)
+        self._table.new(size, komi, handicap)
+        self._begin(wants_reply=True)
+
+    def do_load(self, fields: Fields) -> None:
+        """Go on from a record."""
+        self._table.load(fields.text("sgf"), fields.integers("path", MAX_NODES))
+        self._begin()
+
+    def _begin(self, wants_reply: bool = False) -> None:
+        """Show another game and forget what was thought."""
+        self.player.forget()
+        self.player.disturb(wants_reply)
+        self._show_all()
+
+    # --- moves --------------------------------------------------------------------------------------------------
+
+    def do_play(self, fields: Fields) -> None:
+        """Play a move for the side to move."""
+        self._table.play(fields.integer("point", PASS_POINT, MAX_BOARD_SIZE**2))
+        self.player.show([self._table.here])
+        self.player.disturb(wants_reply=True)
+
+    def do_genmove(self, _: Fields) -> None:
+        """Let the engine play the side to move, whichever it is, from now on."""
+        side = next(name for name, colors in SIDES.items() if colors == (self._table.to_move,))
+        if self.player.settings.side != "both":
+            self.player.settings = replace(self.player.settings, side=side)
+        self._send_settings()
+        self.player.disturb(wants_reply=True)
+
+    def do_hurry(self, _: Fields) -> None:
+        """Play what the search has found so far."""
+        self.player.hurry()
+
+    def do_undo(self, _: Fields) -> None:
+        """Take back the last move, or the engine's and the one before it."""
+        sides, to_move = SIDES[self.player.settings.side], self._table.to_move
+        moves = 2 if len(sides) == 1 and to_move not in sides and self._table.tree.parent(self._table.here) else 1
+        self.player.show([], removed=self._table.undo(moves))
+        self.player.disturb()
+
+    def do_go(self, fields: Fields) -> None:
+        """Look at another node."""
+        self._table.go(fields.integer("node", ROOT, 10**9))
+        self.player.show([])
+        self.player.disturb()
+
+    def do_remove(self, fields: Fields) -> None:
+        """Take a variation out."""
+        self.player.show([], removed=self._table.remove(fields.integer("node", ROOT, 10**9)))
+        self.player.disturb()
+
+    def do_resign(self, _: Fields) -> None:
+        """End the game with the loss of the side to move."""
+        if self._table.is_over:
+            raise TableError("the game is over")
+        self._table.resign(self._table.to_move)
+        self.outbox.put(describe_game(self._table))
+        self.player.show([self._table.here])
+        self.player.disturb()
+
+    # --- the engine ---------------------------------------------------------------------------------------------
+
+    def do_set(self, fields: Fields) -> None:
+        """Change settings; what is not named stays."""
+        old = self.player.settings
+        self.player.settings = replace(
+            old, side=fields.choice("side", tuple(SIDES), old.side),
+            visits=fields.integer("visits", 1, MAX_VISITS, old.visits),
+            seconds=fields.number("seconds", 0.0, MAX_SECONDS, old.seconds),
+            analyze=fields.flag("analyze", old.analyze),
+            analysis_visits=fields.integer("analysisVisits", 1, MAX_VISITS, old.analysis_visits))
+        self._send_settings()
+        self.player.disturb(wants_reply=self.player.settings.side != old.side)
+
+    def do_review(self, fields: Fields) -> None:
+        """Go through the whole game."""
+        self.player.review(fields.integer("visits", 1, MAX_VISITS, 100))
+
+    def do_stop(self, _: Fields) -> None:
+        """Go through the game no further."""
+        self.player.stop_review()

@@ -1,0 +1,358 @@
+// The page: what comes from the server is kept and shown, what the player does is sent there.
+
+import { Board, shorten } from "./board.js";
+import { Connection } from "./connection.js";
+import { Game, PASS } from "./game.js";
+import { drawGraph } from "./graph.js";
+import { makeLink, readLink } from "./link.js";
+import { currentLanguage, say, setLanguage, translate } from "./text.js";
+import { drawVariations } from "./variations.js";
+
+const $ = (id) => document.getElementById(id);
+const STRENGTHS = [1, 10, 50, 100, 200, 400, 1000, 3000, 10000];
+const ANALYSES = [200, 1000, 2000, 5000, 20000, 50000];
+const REVIEWS = [25, 50, 100, 200, 500, 1000];
+// From so many points, or so much win rate where leads are not known, a move is doubtful, and bad.
+const GRADES = { points: [1.5, 4], rate: [0.06, 0.15] };
+const MAX_MISTAKES = 12;
+const MAX_ROWS = 8;
+
+const game = new Game();
+const board = new Board($("board"), (point) => connection.send("play", { point }));
+let settings = {};
+let hello = { sizes: [9, 9] };
+let analysis = null;
+let score = null;
+let thinking = false;
+let line = "open";
+let engine = { state: "ready", text: "" };
+let progress = { done: 0, total: 0 };
+let frame = 0;
+
+const receivers = {
+  hello(message) {
+    hello = message;
+    $("model").textContent = message.model.split(/[\\/]/).pop();
+    fill($("new-size"), range(message.sizes[0], message.sizes[1]).map((size) => [size, `${size}×${size}`]));
+    const kept = JSON.parse(sessionStorage.getItem("kept") ?? "null");
+    if (!message.known && kept?.sgf) connection.send("load", kept);
+    openLink();
+  },
+  game(message) { game.info = message; },
+  nodes(message) {
+    if (message.reset) { analysis = score = null; }
+    game.update(message);
+  },
+  view({ id, winrate, lead, visits }) { Object.assign(game.nodes.get(id) ?? {}, { winrate, lead, visits }); },
+  position(message) {
+    if (analysis?.node !== message.node) analysis = null;
+    if (score?.node !== message.node) score = null;
+    game.position = message;
+    keepPath();
+  },
+  analysis(message) { if (message.node === game.position.node) analysis = message; },
+  score(message) { score = message; },
+  thinking({ on }) { thinking = on; },
+  settings(message) { settings = message; },
+  engine(message) { engine = message; },
+  progress(message) { progress = message; },
+  kept({ sgf }) { keep({ sgf, path: game.path() }); },
+  error({ text }) { notify(text); },
+};
+
+function keep(content) {
+  try {
+    sessionStorage.setItem("kept", JSON.stringify(content));
+  } catch { /* the record is too long for the browser: it is only a second copy */ }
+}
+
+function keepPath() {
+  const kept = JSON.parse(sessionStorage.getItem("kept") ?? "null");
+  if (kept) keep({ ...kept, path: game.path() });
+}
+
+const connection = new Connection((message) => {
+  receivers[message.type]?.(message);
+  redraw();
+}, (state) => {
+  line = state;
+  redraw();
+});
+
+async function openLink() {
+  const linked = await readLink();
+  if (linked) connection.send("load", linked);
+}
+
+// --- showing -------------------------------------------------------------------------------------------------------
+
+function redraw() {
+  frame ||= requestAnimationFrame(() => {
+    frame = 0;
+    if (game.position && game.here) draw();
+  });
+}
+
+function draw() {
+  const { position } = game;
+  const wanted = settings.analyze ? analysis : null;
+  const next = game.here.children.slice(0, 5).map((id) => game.nodes.get(id)).filter((node) => node.color);
+  board.show({ position, analysis: wanted, view: $("view").value, ownership: $("ownership").checked, score, next });
+  $("number").textContent = position.number;
+  $("status").textContent = describeState();
+  $("board-text").textContent = describeStones();
+  $("comment").textContent = position.comment;
+  if (document.activeElement !== $("side")) $("side").value = settings.side;
+  choose($("strength"), settings.visits);
+  choose($("analysis-visits"), settings.analysisVisits);
+  $("analyze").checked = settings.analyze;
+  drawCandidates(wanted);
+  drawReview();
+  const path = game.line();
+  drawGraph($("graph"), path, position.node, path.map(grade), (node) => connection.send("go", { node }));
+  drawVariations($("tree"), game, (node) => connection.send("go", { node }));
+  const rate = game.here.winrate;
+  $("graph-text").textContent = rate === undefined ? say("noGraph") : say("graph", Math.round(100 * rate));
+}
+
+const colorName = (letter) => say(letter === "b" ? "black" : "white");
+const pointName = (point) => (point === PASS ? say("passWord") : game.name(point));
+
+function describeState() {
+  const { position } = game;
+  if (line === "closed") return say("closed");
+  if (engine.state === "failed") return say("failed", engine.text);
+  const parts = [];
+  if (position.last === PASS) parts.push(say("passed", colorName(position.lastColor)));
+  else if (position.last !== null) parts.push(say("playedAt", colorName(position.lastColor), game.name(position.last)));
+  if (position.resigned) parts.push(say("resigned", colorName(position.resigned), colorName(position.resigned === "b" ? "w" : "b")));
+  else if (position.over && score) parts.push(score.lead ? say("won", colorName(score.lead > 0 ? "b" : "w"), Math.abs(score.lead)) : say("draw"));
+  else if (position.over) parts.push(say("counting"));
+  else parts.push(say(thinking ? "thinking" : "toMove", colorName(position.toMove)));
+  if (engine.state === "loading") parts.push(say("loading"));
+  parts.push(say("prisoners", ...position.prisoners), say("komiIs", position.komi));
+  const { winrate, lead } = game.here;
+  if (settings.analyze && winrate !== undefined) parts.push(`${say("black")} ${Math.round(100 * winrate)} %`, describeLead(lead));
+  return parts.join(" ");
+}
+
+function describeLead(lead) {
+  if (lead === null || lead === undefined) return "";
+  return Math.abs(lead) < 0.05 ? say("even") : say("leadOf", colorName(lead > 0 ? "b" : "w"), Math.abs(lead).toFixed(1));
+}
+
+function describeStones() {
+  const { position } = game;
+  const named = (letter) => [...position.stones].flatMap((stone, point) => (stone === letter ? [game.name(point)] : []));
+  const list = (letter) => named(letter).join(" ") || say("none");
+  return `${say("stones", position.size, list("X"), list("O"))} ${$("status").textContent}`;
+}
+
+function drawCandidates(shown) {
+  const body = $("candidates").tBodies[0];
+  $("candidates-box").hidden = !settings.analyze;
+  body.replaceChildren(...(shown?.moves ?? []).slice(0, MAX_ROWS).map((move) => {
+    const row = document.createElement("tr");
+    const cells = [pointName(move.point), `${(100 * move.winrate).toFixed(1)}`, signed(move.lead), shorten(move.visits),
+      `${(100 * move.prior).toFixed(1)}`, move.pv.slice(1, 9).map(pointName).join(" ")];
+    row.append(...cells.map((text) => Object.assign(document.createElement("td"), { textContent: text })));
+    row.onmouseenter = () => board.hover(move.point);
+    row.onmouseleave = () => board.hover(null);
+    row.onclick = () => connection.send("play", { point: move.point });
+    return row;
+  }));
+}
+
+const signed = (number) => (number > 0 ? "+" : "") + number.toFixed(1);
+
+function grade(node) {
+  const loss = game.loss(node);
+  if (!loss) return "";
+  const [value, limits] = loss.points === null ? [loss.rate, GRADES.rate] : [loss.points, GRADES.points];
+  return value >= limits[1] ? "bad" : value >= limits[0] ? "doubtful" : "";
+}
+
+function drawReview() {
+  const isRunning = progress.total > 0 && progress.done < progress.total;
+  $("progress").hidden = !isRunning;
+  $("progress").max = Math.max(1, progress.total);
+  $("progress").value = progress.done;
+  $("progress-text").textContent = isRunning ? say("reviewDone", progress.done, progress.total) : "";
+  document.querySelector("[data-do=review]").textContent = say(isRunning ? "stop" : "review");
+  const path = game.line();
+  const mistakes = path.map((node, number) => ({ node, number, loss: game.loss(node), grade: grade(node) }))
+    .filter((item) => item.grade).sort((a, b) => size(b.loss) - size(a.loss)).slice(0, MAX_MISTAKES)
+    .sort((a, b) => a.number - b.number);
+  $("mistakes").replaceChildren(...mistakes.map(({ node, number, loss, grade }) => {
+    const item = document.createElement("li");
+    const text = loss.points === null
+      ? say("rateLost", number, colorName(node.color), pointName(node.point), (100 * loss.rate).toFixed(0))
+      : say("pointsLost", number, colorName(node.color), pointName(node.point), loss.points.toFixed(1));
+    const button = Object.assign(document.createElement("button"), { type: "button", className: grade, textContent: text });
+    button.onclick = () => connection.send("go", { node: node.parent });
+    item.append(button);
+    return item;
+  }));
+}
+
+const size = (loss) => loss.points ?? 100 * loss.rate;
+
+let noticeTimer = 0;
+function notify(text) {
+  $("notice").textContent = text;
+  $("notice").hidden = false;
+  clearTimeout(noticeTimer);
+  noticeTimer = setTimeout(() => { $("notice").hidden = true; }, 6000);
+}
+
+// --- doing ---------------------------------------------------------------------------------------------------------
+
+const go = (node) => node && connection.send("go", { node: node.id });
+
+const actions = {
+  first: () => go(game.nodes.get(0)),
+  previous: () => go(game.parent(game.here)),
+  next: () => go(game.nodes.get(game.here.children[0])),
+  last: () => go(game.line().at(-1)),
+  variationUp: () => go(game.nodes.get(game.sibling(-1))),
+  variationDown: () => go(game.nodes.get(game.sibling(1))),
+  undo: () => connection.send("undo"),
+  pass: () => connection.send("play", { point: PASS }),
+  resign: () => connection.send("resign"),
+  genmove: () => connection.send(thinking ? "hurry" : "genmove"),
+  analyze: () => connection.send("set", { analyze: !settings.analyze }),
+  ownership: () => { $("ownership").checked = !$("ownership").checked; redraw(); },
+  review: () => {
+    if (progress.total > 0 && progress.done < progress.total) connection.send("stop");
+    else connection.send("review", { visits: Number($("review-visits").value) });
+  },
+  remove: () => (game.position.node === 0 ? notify(say("notSaved")) : connection.send("remove", { node: game.position.node })),
+  open: () => $("file").click(),
+  save() {
+    const kept = JSON.parse(sessionStorage.getItem("kept") ?? "null");
+    if (!kept) return;
+    const address = URL.createObjectURL(new Blob([kept.sgf], { type: "application/x-go-sgf" }));
+    Object.assign(document.createElement("a"), { href: address, download: "hiyoko.sgf" }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  },
+  async link() {
+    const kept = JSON.parse(sessionStorage.getItem("kept") ?? "null");
+    if (!kept) return;
+    const link = await makeLink(kept.sgf, game.path());
+    try {
+      await navigator.clipboard.writeText(link);
+      notify(say("copied"));
+    } catch {
+      notify(say("linkIs", link));
+    }
+  },
+  new() {
+    $("new-size").value = game.position.size;
+    $("new-komi").value = game.info.komi;
+    $("new-side").value = settings.side;
+    $("new-dialog").showModal();
+  },
+};
+
+const KEYS = {
+  ArrowLeft: "previous", ArrowRight: "next", ArrowUp: "variationUp", ArrowDown: "variationDown", Home: "first", End: "last",
+  a: "analyze", t: "ownership", p: "pass", u: "undo", g: "genmove", n: "new", s: "save", o: "open",
+};
+
+document.addEventListener("click", (event) => {
+  const name = event.target.closest("[data-do]")?.dataset.do;
+  if (name) actions[name]();
+});
+
+document.addEventListener("keydown", (event) => {
+  const isTyping = event.target.closest("input:not([type=checkbox]), select, textarea, dialog");
+  const name = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+  if (!name || isTyping || event.ctrlKey || event.metaKey || event.altKey || !game.position) return;
+  event.preventDefault();
+  actions[name]();
+});
+
+$("side").onchange = () => { connection.send("set", { side: $("side").value }); $("side").blur(); };
+$("strength").onchange = () => connection.send("set", { visits: Number($("strength").value) });
+$("analysis-visits").onchange = () => connection.send("set", { analysisVisits: Number($("analysis-visits").value) });
+$("analyze").onchange = () => connection.send("set", { analyze: $("analyze").checked });
+$("view").onchange = $("ownership").onchange = redraw;
+$("file").onchange = async () => {
+  const [file] = $("file").files;
+  if (file) openFile(file);
+  $("file").value = "";
+};
+$("point-form").onsubmit = (event) => {
+  event.preventDefault();
+  const point = game.pointOf($("point").value);
+  if (point === null) notify(say("badPoint", $("point").value));
+  else connection.send("play", { point });
+  $("point").value = "";
+};
+$("new-dialog").onclose = () => {
+  if ($("new-dialog").returnValue !== "ok") return;
+  connection.send("set", { side: $("new-side").value });
+  connection.send("new", {
+    size: Number($("new-size").value), handicap: Number($("new-handicap").value), komi: Number($("new-komi").value),
+  });
+};
+$("language").onclick = () => {
+  setLanguage(currentLanguage() === "ja" ? "en" : "ja");
+  begin();
+  redraw();
+};
+$("theme").onclick = () => {
+  const isDark = getComputedStyle(document.documentElement).colorScheme === "dark";
+  localStorage.setItem("theme", isDark ? "light" : "dark");
+  document.documentElement.dataset.theme = localStorage.getItem("theme");
+};
+document.ondragover = (event) => event.preventDefault();
+document.ondrop = (event) => {
+  event.preventDefault();
+  const [file] = event.dataTransfer.files;
+  if (file) openFile(file);
+};
+window.onhashchange = openLink;
+
+// Bytes that are no UTF-8 are an older record's, nearly always a Japanese one.
+async function openFile(file) {
+  const bytes = await file.arrayBuffer();
+  let text;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    text = new TextDecoder("shift_jis").decode(bytes);
+  }
+  connection.send("load", { sgf: text, path: [] });
+}
+
+// --- the lists -----------------------------------------------------------------------------------------------------
+
+const range = (first, last) => Array.from({ length: last - first + 1 }, (_, index) => first + index);
+
+function fill(select, items) {
+  const value = select.value;
+  select.replaceChildren(...items.map(([key, text]) => new Option(text, key)));
+  if (items.some(([key]) => String(key) === value)) select.value = value;
+}
+
+function choose(select, value) {
+  if (value === undefined || document.activeElement === select) return;
+  if (![...select.options].some((option) => option.value === String(value))) select.append(new Option(say("visitsEach", value), value));
+  select.value = value;
+}
+
+function begin() {
+  $("language").textContent = currentLanguage() === "ja" ? "English" : "日本語";
+  fill($("strength"), STRENGTHS.map((visits) => [visits, say("visitsEach", visits)]));
+  fill($("analysis-visits"), ANALYSES.map((visits) => [visits, say("visitsShort", shorten(visits))]));
+  fill($("review-visits"), REVIEWS.map((visits) => [visits, say("visitsEach", visits)]));
+  fill($("new-handicap"), [[0, say("handicapNone")], ...range(2, 9).map((stones) => [stones, stones])]);
+  $("review-visits").value ||= 100;
+  translate();
+}
+
+const theme = localStorage.getItem("theme");
+if (theme) document.documentElement.dataset.theme = theme;
+begin();
+$("review-visits").value = 100;

@@ -1,0 +1,73 @@
+// What the page says, in English and Japanese. {0}, {1} … are filled in by say().
+
+const WORDS = {
+  en: {
+    language: "Language", theme: "Light or dark", newGame: "New game…", enginePlays: "Engine plays", white: "White",
+    black: "Black", both: "both", nobody: "nobody", strength: "Strength", engineMove: "Engine, move", undo: "Undo",
+    pass: "Pass", resign: "Resign", first: "To the start (Home)", previous: "Back (←)", next: "Forward (→)",
+    last: "To the end (End)", analysis: "Analysis", hints: "Analyze", show: "Show", candidates: "moves",
+    policy: "policy", nothing: "nothing", ownership: "territory", upTo: "up to", move: "Move", winrate: "Win",
+    lead: "Lead", visits: "Visits", prior: "Prior", line: "Expected", review: "Analyze the game",
+    reviewVisits: "Visits for each position", open: "Open…", save: "Save", link: "Link", playAt: "Play at",
+    removeVariation: "Delete from here", keys: "Keys", size: "Board", handicap: "Handicap", komi: "Komi",
+    begin: "Begin", cancel: "Cancel",
+    keysText: "← → moves, ↑ ↓ variations, Home End, A analysis, T territory, P pass, U undo, G engine's move, N new "
+      + "game, S save, O open. While the engine thinks, G makes it move at once. Or type a point, such as D4.",
+    visitsEach: "{0} visits", visitsShort: "{0} visits", loading: "The engine is loading…",
+    failed: "The engine cannot be used: {0}", closed: "The server does not answer; trying again…",
+    toMove: "{0} to move.", thinking: "{0} (the engine) is thinking…", playedAt: "{0} {1}.", passed: "{0} passed.",
+    resigned: "{0} resigned: {1} wins.", won: "{0} wins by {1}.", draw: "The game is a draw.",
+    counting: "Both passed; counting…", prisoners: "Prisoners: Black {0}, White {1}.", komiIs: "Komi {0}.",
+    stones: "Board {0} by {0}. Black: {1}. White: {2}.", none: "none", copied: "The link is on the clipboard.",
+    linkIs: "Link: {0}", graph: "Black's win rate now {0} %.", noGraph: "No win rates yet.",
+    leadOf: "{0} leads by {1}", even: "even", notSaved: "There is nothing to delete at the start.",
+    pointsLost: "{0} {1} {2}: {3} points", rateLost: "{0} {1} {2}: {3} %", badPoint: "{0} is no point of this board.",
+    passWord: "pass", reviewDone: "{0} of {1}", stop: "Stop", noMistakes: "No move lost much.", handicapNone: "none",
+  },
+  ja: {
+    language: "言語", theme: "明るさ", newGame: "新しい対局…", enginePlays: "エンジン", white: "白", black: "黒", both: "両方",
+    nobody: "打たない", strength: "強さ", engineMove: "エンジンが打つ", undo: "待った", pass: "パス", resign: "投了",
+    first: "最初へ (Home)", previous: "戻る (←)", next: "進む (→)", last: "最後へ (End)", analysis: "検討",
+    hints: "検討する", show: "表示", candidates: "候補手", policy: "方策", nothing: "なし", ownership: "地合い", upTo: "上限",
+    move: "手", winrate: "勝率", lead: "目差", visits: "探索", prior: "方策", line: "読み筋", review: "棋譜全体を検討",
+    reviewVisits: "一局面の探索回数", open: "開く…", save: "保存", link: "リンク", playAt: "打つ点",
+    removeVariation: "ここから削除", keys: "キー操作", size: "碁盤", handicap: "置石", komi: "コミ", begin: "始める",
+    cancel: "やめる",
+    keysText: "← → 手を進める、↑ ↓ 変化、Home End、A 検討、T 地合い、P パス、U 待った、G エンジンが打つ、N 新しい対局、S 保存、"
+      + "O 開く。考慮中に G を押すと、すぐに打ちます。D4 のように点を入力しても打てます。",
+    visitsEach: "{0} 回", visitsShort: "{0} 回", loading: "エンジンを読み込んでいます…",
+    failed: "エンジンを使えません: {0}", closed: "サーバーが応答しません。再接続しています…", toMove: "{0}の番です。",
+    thinking: "{0}(エンジン)が考えています…", playedAt: "{0} {1}。", passed: "{0}がパスしました。",
+    resigned: "{0}が投了し、{1}の勝ちです。", won: "{0}の {1} 目勝ちです。", draw: "持碁です。",
+    counting: "終局です。数えています…", prisoners: "アゲハマ 黒 {0}、白 {1}。", komiIs: "コミ {0}。",
+    stones: "{0}路盤。黒: {1}。白: {2}。", none: "なし", copied: "リンクをコピーしました。", linkIs: "リンク: {0}",
+    graph: "黒の勝率 {0} %。", noGraph: "勝率はまだありません。", leadOf: "{0} {1} 目リード", even: "互角",
+    notSaved: "最初の局面は削除できません。", pointsLost: "{0} {1} {2}: {3} 目", rateLost: "{0} {1} {2}: {3} %",
+    badPoint: "{0} はこの碁盤の点ではありません。", passWord: "パス", reviewDone: "{0} / {1}", stop: "中止",
+    noMistakes: "大きな失着はありません。", handicapNone: "なし",
+  },
+};
+
+let language = localStorage.getItem("language") ?? (navigator.language.startsWith("ja") ? "ja" : "en");
+
+export const currentLanguage = () => language;
+
+export function say(key, ...values) {
+  const text = WORDS[language][key] ?? WORDS.en[key] ?? key;
+  return text.replace(/\{(\d)\}/g, (_, index) => values[index]);
+}
+
+export function setLanguage(name) {
+  language = name in WORDS ? name : "en";
+  localStorage.setItem("language", language);
+  translate();
+}
+
+export function translate() {
+  document.documentElement.lang = language;
+  for (const element of document.querySelectorAll("[data-text]")) element.textContent = say(element.dataset.text);
+  for (const element of document.querySelectorAll("[data-title]")) {
+    element.title = say(element.dataset.title);
+    element.setAttribute("aria-label", element.title);
+  }
+}

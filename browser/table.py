@@ -1,0 +1,191 @@
+"""The game of one tab: a tree of moves, the place in it that is looked at, and what searches said about its nodes.
+
+Points are numbered row by row from the top, from 0; PASS_POINT stands for a pass. Win rates and leads are Black's.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from board.constant import PASS
+from board.go_board import GoBoard
+from board.ruleset import Rules
+from board.stone import Stone
+from nn.model_file import describe_sizes
+from sgf.game_tree import ROOT, GameTree
+from sgf.grammar import SGFError
+
+PASS_POINT = -1
+MAX_NODES = 20_000
+MAX_SGF_BYTES = 2_000_000
+MAX_HANDICAP = 30
+
+
+class TableError(ValueError):
+    """What was asked for cannot be done; the text is one line for the player."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What a search said about a node: win rate in [0, 1], lead in points (None if unknown), and its visits."""
+
+    winrate: float
+    lead: float | None
+    visits: int
+
+
+class Table:
+    """A game and where its player stands in it."""
+
+    def __init__(self, rules: Rules, sizes: range, size: int) -> None:
+        """Begin a game on an empty board; `sizes` are those that can be played."""
+        self._rules, self._sizes = rules, sizes
+        self.new(size, rules.komi, 0)
+
+    # --- beginning ----------------------------------------------------------------------------------------------
+
+    def new(self, size: int, komi: float, handicap: int) -> None:
+        """Begin another game; raises TableError."""
+        self._check_size(size)
+        if not 0 <= handicap <= MAX_HANDICAP or handicap == 1:
+            raise TableError(f"handicap {handicap} is not 0 or 2 to {MAX_HANDICAP}")
+        if not abs(komi) <= size * size:
+            raise TableError(f"komi {komi:g} is more than the board has points")
+        try:
+            tree = GameTree.new(size, Rules.of(komi, self._rules.superko), handicap)
+        except ValueError as error:
+            raise TableError(str(error)) from None
+        self._take(tree, ROOT)
+
+    def load(self, text: str, path: Iterable[int] = ()) -> None:
+        """Go on from an SGF record; `path` says which child to take at each step. Raises TableError."""
+        data = text.encode("utf-8", "replace")
+        if len(data) > MAX_SGF_BYTES:
+            raise TableError(f"the record has {len(data):,} bytes, {MAX_SGF_BYTES:,} at most can be read")
+        try:
+            tree = GameTree.read(data, self._rules, MAX_NODES)
+            self._check_size(tree.size)
+            here = ROOT
+            for index in path:
+                children = tree.children(here)
+                if not 0 <= index < len(children):
+                    break
+                here = children[index]
+            tree.board_at(here)
+        except SGFError as error:
+            raise TableError(f"this game cannot be read: {error}") from None
+        self._take(tree, here)
+        for node in tree:
+            if (winrate := tree.winrate(node)) is not None:
+                self.views[node] = View(winrate, None, 0)
+
+    def _check_size(self, size: int) -> None:
+        """Raise TableError for a size that the network does not play."""
+        if size not in self._sizes:
+            raise TableError(f"this model plays {describe_sizes(self._sizes)}, not {size}x{size}: "
+                             "start with another one (--model)")
+
+    def _take(self, tree: GameTree, here: int) -> None:
+        """Make a tree the game."""
+        self.tree, self.here = tree, here
+        self.board = tree.board_at(here)
+        self.views: dict[int, View] = {}
+        self.resigned: Stone | None = None
+
+    # --- looking ------------------------------------------------------------------------------------------------
+
+    @property
+    def to_move(self) -> Stone:
+        """The side to move."""
+        return self.board.get_to_move()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended at this node."""
+        return self.board.is_over or (self.resigned is not None and not self.tree.children(self.here))
+
+    def point_of(self, pos: int) -> int:
+        """Return the number of a point."""
+        return PASS_POINT if pos == PASS else self.board.onboard_pos.index(pos)
+
+    # --- moving -------------------------------------------------------------------------------------------------
+
+    def play(self, point: int) -> None:
+        """Play a point, or PASS_POINT, for the side to move; raises TableError for what the rules forbid."""
+        board, color = self.board, self.to_move
+        if not PASS_POINT <= point < len(board.onboard_pos):
+            raise TableError(f"{point} is no point of this board")
+        pos = PASS if point == PASS_POINT else board.onboard_pos[point]
+        if not board.is_legal(pos, color):
+            name = board.coordinate.convert_to_gtp_format(pos)
+            raise TableError(f"{name} cannot be played: {self._why_not(pos)}")
+        self.add_move(color, pos)
+
+    def _why_not(self, pos: int) -> str:
+        """Return which rule forbids a move."""
+        if self.board.board[pos] != Stone.EMPTY:
+            return "there is a stone"
+        if pos == self.board.ko_pos:
+            return "the ko cannot be retaken at once"
+        if self.board.check_superko and self.board.is_superko(pos, self.to_move):
+            return "it repeats an earlier position"
+        return "the stones would have no liberty"
+
+    def add_move(self, color: Stone, pos: int) -> None:
+        """Play a legal move and stand after it; raises TableError when the tree is full."""
+        if len(self.tree) >= MAX_NODES:
+            raise TableError(f"the game has {MAX_NODES:,} nodes, more cannot be kept")
+        if self.resigned is not None:
+            self.resigned = None
+            self.tree.set_result("")
+        self.here = self.tree.play(self.here, color, pos)
+        self.board.put_stone(pos, color)
+
+    def go(self, node: int) -> None:
+        """Stand at another node; raises TableError."""
+        if node not in self.tree:
+            raise TableError("that position is gone")
+        try:
+            board = self.tree.board_at(node)
+        except SGFError as error:
+            raise TableError(f"this variation cannot be shown: {error}") from None
+        self.here, self.board = node, board
+
+    def undo(self, moves: int) -> list[int]:
+        """Take back moves, with all variations after them; return the nodes that are gone."""
+        line = self.tree.line_to(self.here)
+        if len(line) == 1:
+            raise TableError("there is no move to take back")
+        first = line[max(1, len(line) - moves)]
+        return self.remove(first)
+
+    def remove(self, node: int) -> list[int]:
+        """Take a node with all that comes after it out of the game; return the nodes that are gone."""
+        if node not in self.tree or node == ROOT:
+            raise TableError("that position cannot be taken out")
+        if node in self.tree.line_to(self.here):
+            self.go(self.tree.parent(node) or ROOT)
+        gone = self.tree.remove(node)
+        for number in gone:
+            self.views.pop(number, None)
+        self.resigned = None
+        return gone
+
+    def resign(self, color: Stone) -> None:
+        """End the game with the loss of `color`."""
+        self.resigned = color
+        self.tree.set_result("W+R" if color == Stone.BLACK else "B+R")
+
+    # --- what searches say --------------------------------------------------------------------------------------
+
+    def note(self, node: int, view: View) -> bool:
+        """Keep what a search said about a node, unless a longer one did; tell whether it was kept."""
+        known = self.views.get(node)
+        if node not in self.tree or (known is not None and known.visits > view.visits):
+            return False
+        self.views[node] = view
+        self.tree.set_winrate(node, view.winrate)
+        return True
+
+    def copy_board(self) -> GoBoard:
+        """Return the position for a search, which may change it."""
+        return self.board.copy()

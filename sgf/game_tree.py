@@ -1,0 +1,234 @@
+"""A game with its variations: numbered nodes over sgfmill's tree, so that properties nobody here knows survive."""
+
+from collections.abc import Iterator
+
+from sgfmill.sgf import Sgf_game, Tree_node
+
+from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from board.coordinate import Coordinate
+from board.go_board import GoBoard
+from board.handicap import get_fixed_handicap, get_free_handicap, max_fixed_handicap
+from board.ruleset import Rules
+from board.stone import Stone
+from program import PROGRAM_NAME, VERSION
+from sgf.grammar import MALFORMED, NO_MOVES, SET_UP, TOO_LONG, WRONG_SIZE, SGFError, show, to_utf8
+from sgf.reader import MAX_KOMI, to_pos
+
+COLORS = {"B": Stone.BLACK, "W": Stone.WHITE}
+LETTERS = {color: letter for letter, color in COLORS.items()}
+# Black's win rate in percent, as Sabaki writes and reads it.
+WINRATE = "SBKV"
+ROOT = 0
+
+
+class GameTree:
+    """A tree of positions; node ROOT is the first one, a child always has a higher number than its parent."""
+
+    def __init__(self, game: Sgf_game, rules: Rules) -> None:
+        """Number the nodes of a game, which is played by these rules; its own komi beats theirs."""
+        self._game = game
+        self.size: int = game.get_size()
+        self.rules = rules
+        self._coordinate = Coordinate(self.size)
+        self._nodes: dict[int, Tree_node] = {}
+        self._numbers: dict[int, int] = {}
+        self._count = 0
+
+    @classmethod
+    def new(cls, size: int, rules: Rules, handicap: int = 0) -> "GameTree":
+        """Return a game without moves; raises ValueError for a handicap that does not fit the board."""
+        game = Sgf_game(size)
+        root = game.get_root()
+        root.set("AP", (PROGRAM_NAME, VERSION))
+        root.set("KM", rules.komi)
+        tree = cls(game, rules)
+        if handicap:
+            fixed = handicap <= max_fixed_handicap(size)
+            points = (get_fixed_handicap if fixed else get_free_handicap)(size, handicap)
+            root.set("HA", handicap)
+            to_sgf = tree._coordinate.convert_to_sgf_format
+            root.set_raw_list("AB", [to_sgf(pos).encode() for pos in points])
+            root.set_raw("PL", b"W")
+        tree._add(root)
+        return tree
+
+    @classmethod
+    def read(cls, data: bytes, rules: Rules, max_nodes: int) -> "GameTree":
+        """Return the first game of SGF data; raises SGFError for one that cannot be used."""
+        try:
+            game = Sgf_game.from_bytes(to_utf8(data), override_encoding="UTF-8")
+        except (ValueError, RecursionError) as error:
+            raise SGFError(MALFORMED, f"this is no SGF game: {' '.join(str(error).split())}") from None
+        if not MIN_BOARD_SIZE <= game.get_size() <= MAX_BOARD_SIZE:
+            raise SGFError(WRONG_SIZE, f"board size {game.get_size()} is not {MIN_BOARD_SIZE} to {MAX_BOARD_SIZE}")
+        try:
+            komi = game.get_komi()
+        except ValueError:
+            komi = rules.komi
+        if not game.get_root().has_property("KM") or not abs(komi) <= MAX_KOMI:
+            komi = rules.komi
+        tree = cls(game, Rules.of(komi, rules.superko))
+        waiting = [game.get_root()]
+        while waiting:
+            node = waiting.pop()
+            tree._add(node)
+            if len(tree._nodes) > max_nodes:
+                raise SGFError(TOO_LONG, f"the game has more than {max_nodes:,} nodes")
+            waiting += list(node)[::-1]
+        tree.board_at(tree.end_of_line(ROOT))
+        return tree
+
+    def _add(self, node: Tree_node) -> int:
+        """Give a node the next number and return it."""
+        number, self._count = self._count, self._count + 1
+        self._nodes[number] = node
+        self._numbers[id(node)] = number
+        return number
+
+    # --- looking ------------------------------------------------------------------------------------------------
+
+    def __contains__(self, number: int) -> bool:
+        """Tell whether there is a node of this number."""
+        return number in self._nodes
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the numbers of all nodes, parents before their children."""
+        return iter(self._nodes)
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self._nodes)
+
+    def parent(self, number: int) -> int | None:
+        """Return the node before a node, None before the root."""
+        above = self._nodes[number].parent
+        return None if above is None else self._numbers[id(above)]
+
+    def children(self, number: int) -> list[int]:
+        """Return the nodes after a node, the main line first."""
+        return [self._numbers[id(child)] for child in self._nodes[number]]
+
+    def line_to(self, number: int) -> list[int]:
+        """Return the nodes from the root to a node."""
+        line: list[int] = []
+        node: int | None = number
+        while node is not None:
+            line.append(node)
+            node = self.parent(node)
+        return line[::-1]
+
+    def end_of_line(self, number: int) -> int:
+        """Return where the main line below a node ends."""
+        while children := self.children(number):
+            number = children[0]
+        return number
+
+    def move(self, number: int) -> tuple[Stone, int] | None:
+        """Return color and pos of the move that leads to a node, None for none; raises SGFError."""
+        node = self._nodes[number]
+        for letter, color in COLORS.items():
+            if node.has_property(letter):
+                raw = node.get_raw(letter)
+                try:
+                    return color, self._coordinate.convert_from_sgf_format(raw.decode(errors="replace").strip())
+                except ValueError:
+                    raise SGFError(MALFORMED, f"[{show(raw)}] is not one point") from None
+        return None
+
+    def comment(self, number: int) -> str:
+        """Return the comment of a node."""
+        node = self._nodes[number]
+        return str(node.get("C")) if node.has_property("C") else ""
+
+    def names(self) -> tuple[str, str]:
+        """Return the names of Black and White, "" where the record has none."""
+        return self._game.get_player_name("b") or "", self._game.get_player_name("w") or ""
+
+    def result(self) -> str:
+        """Return the result that the record tells, "" for none."""
+        root = self._nodes[ROOT]
+        return str(root.get("RE")) if root.has_property("RE") else ""
+
+    def winrate(self, number: int) -> float | None:
+        """Return Black's win rate, [0, 1], that a node of the record tells."""
+        node = self._nodes[number]
+        try:
+            rate = float(node.get_raw(WINRATE)) / 100 if node.has_property(WINRATE) else None
+        except ValueError:
+            return None
+        return rate if rate is not None and 0 <= rate <= 1 else None
+
+    def board_at(self, number: int) -> GoBoard:
+        """Return the game up to a node on a board; raises SGFError where a move or a set-up is impossible."""
+        board = GoBoard.with_rules(self.size, self.rules)
+        for step in self.line_to(number):
+            self._set_up(board, self._nodes[step])
+            move = self.move(step)
+            if move is None:
+                continue
+            try:
+                board.put_stone(move[1], move[0])
+            except ValueError as error:
+                raise SGFError(NO_MOVES, f"move {board.moves}: {error}") from None
+        return board
+
+    def _set_up(self, board: GoBoard, node: Tree_node) -> None:
+        """Put the set-up stones of a node on a board, on which the game begins anew."""
+        letter = node.get_raw("PL").decode(errors="replace").strip()[:1].upper() if node.has_property("PL") else ""
+        to_move = COLORS.get(letter)
+        if not node.has_setup_stones() and (to_move is None or board.moves > 1):
+            return
+        try:
+            added = [{to_pos(row, column, self.size) for row, column in points} for points in node.get_setup_stones()]
+            stones = {pos: board.board[pos] for pos in board.onboard_pos}
+            for points, color in zip(added, (Stone.BLACK, Stone.WHITE, Stone.EMPTY), strict=True):
+                stones.update(dict.fromkeys(points, color))
+            black, white = ([pos for pos, stone in stones.items() if stone == color] for color in COLORS.values())
+            board.set_up(black, white, to_move)
+        except ValueError as error:
+            raise SGFError(SET_UP, f"set-up stones: {error}") from None
+
+    # --- changing -----------------------------------------------------------------------------------------------
+
+    def play(self, number: int, color: Stone, pos: int) -> int:
+        """Return the node after a legal move at a node, which is made unless the tree has it."""
+        for child in self.children(number):
+            if self.move(child) == (color, pos):
+                return child
+        node = self._nodes[number].new_child()
+        node.set_raw(LETTERS[color], self._coordinate.convert_to_sgf_format(pos).encode())
+        return self._add(node)
+
+    def remove(self, number: int) -> list[int]:
+        """Take a node with all that comes after it out of the tree and return the numbers; the root stays."""
+        node = self._nodes[number]
+        node.delete()
+        removed, waiting = [], [node]
+        while waiting:
+            gone = waiting.pop()
+            waiting += list(gone)
+            removed.append(self._numbers.pop(id(gone)))
+            del self._nodes[removed[-1]]
+        return removed
+
+    def set_winrate(self, number: int, black: float) -> None:
+        """Keep Black's win rate at a node."""
+        self._nodes[number].set_raw(WINRATE, f"{100 * black:.2f}".encode())
+
+    def set_result(self, result: str) -> None:
+        """Keep the result of the game; "" for none."""
+        root = self._nodes[ROOT]
+        if result:
+            root.set("RE", result)
+        elif root.has_property("RE"):
+            root.unset("RE")
+
+    def set_names(self, black: str, white: str) -> None:
+        """Name the players."""
+        for letter, name in (("PB", black), ("PW", white)):
+            self._nodes[ROOT].set(letter, name)
+
+    def to_sgf(self) -> str:
+        """Return the game with all variations as SGF."""
+        data: bytes = self._game.serialise()
+        return data.decode("utf-8", "replace")

@@ -1,0 +1,73 @@
+"""Who may ask: this machine's own pages, and others with the token."""
+from __future__ import annotations
+
+import re
+
+import pytest
+from aiohttp import WSServerHandshakeError
+
+from browser.server import STATIC, is_local, name_of
+from tests.browser.tabs import room, run
+
+
+@pytest.mark.parametrize(("headers", "status"), [
+    ({}, 200),
+    ({"Host": "localhost:8765"}, 200),
+    ({"Host": "[::1]:8765"}, 200),
+    ({"Host": "evil.example"}, 403),  # a name that somebody made point to this machine
+    ({"Host": "[broken"}, 403),
+    ({"Origin": "http://evil.example"}, 403),
+    ({"Origin": "null"}, 403),
+])
+def test_only_our_own_pages_are_answered(headers: dict, status: int) -> None:
+    async def ask() -> None:
+        async with room() as here:
+            answer = await here.client.get("/", headers=headers)
+            assert answer.status == status
+            assert (await answer.text()).count("\n") == 1 or status == 200
+    run(ask)
+
+
+def test_a_tab_of_another_site_is_refused() -> None:
+    async def connect() -> None:
+        async with room() as here:
+            with pytest.raises(WSServerHandshakeError, match="403"):
+                await here.client.ws_connect("/tab", headers={"Origin": "http://evil.example"})
+    run(connect)
+
+
+def test_with_a_token_nothing_is_shown_without_it() -> None:
+    async def ask() -> None:
+        async with room(token="secret") as here:
+            for path in ("/", "/static/js/main.js", "/tab", "/?token=wrong", "/?token=%C3%A9"):
+                assert (await here.client.get(path, headers={"Host": "somewhere.example"})).status == 401
+            assert "script-src" not in await (await here.client.get("/")).text()
+            answer = await here.client.get("/?token=secret")
+            assert answer.status == 200 and "shudan" in await answer.text()  # after the redirection, with the cookie
+            assert (await here.client.get("/static/js/main.js")).status == 200
+    run(ask)
+
+
+@pytest.mark.parametrize("path", ["/static/../server.py", "/static/%2e%2e/server.py", "/static/js/", "/nothing"])
+def test_nothing_but_the_pages_can_be_read(path: str) -> None:
+    async def ask() -> None:
+        async with room() as here:
+            assert (await here.client.get(path)).status in (403, 404)
+    run(ask)
+
+
+def test_pages_ask_for_nothing_from_elsewhere() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in STATIC.rglob("*")
+             if path.suffix in (".html", ".css", ".js") and "vendor" not in path.parts}
+    assert len(texts) > 8
+    assert not [path for path, text in texts.items() if re.search(r"(?:src|href|url|import).{0,3}https?://", text)]
+
+
+@pytest.mark.parametrize(("host", "local"), [("127.0.0.1", True), ("LOCALHOST", True), ("::1", True), ("0.0.0.0", False),
+                                             ("", False), ("192.168.1.2", False)])
+def test_which_addresses_are_this_machine_alone(host: str, local: bool) -> None:
+    assert is_local(host) is local
+
+
+def test_names_of_hosts() -> None:
+    assert [name_of(host) for host in ("a.b:1", "[::1]:2", "", "[")] == ["a.b", "::1", "", ""]

@@ -1,0 +1,235 @@
+"""What a tab asks for happens at its table, and is told to it alone."""
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.browser.tabs import Tab, make_hall, room, run
+
+PASS = -1
+
+
+def stones(tab: Tab) -> str:
+    """Return the position that the tab saw last."""
+    text: str = tab.latest["position"]["stones"]
+    return text
+
+
+async def play_out(tab: Tab) -> None:
+    """Let the engine play both sides until the game is over and counted."""
+    await tab.send("set", side="both", visits=1)
+    await tab.send("new", size=3, komi=0, handicap=0)
+    await tab.until("score")
+
+
+def test_the_engine_answers_a_move() -> None:
+    async def play() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("play", point=12)
+            position = await tab.until("position", lambda message: message["number"] == 2)
+            assert position["toMove"] == "b" and position["last"] == 24  # the fake network's favorite
+            assert position["stones"].count("X") == position["stones"].count("O") == 1
+            await tab.send("undo")
+            assert (await tab.until("position"))["number"] == 0
+    run(play)
+
+
+def test_a_game_of_the_engine_against_itself_ends_and_is_counted() -> None:
+    async def play() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await play_out(tab)
+            position, score = tab.latest["position"], tab.latest["score"]
+            assert position["over"] and score["node"] == position["node"]
+            assert tab.latest["game"]["result"] in (f"B+{score['lead']:g}", f"W+{-score['lead']:g}", "0")
+    run(play)
+
+
+def test_analysis_grows_up_to_its_limit() -> None:
+    async def analyze() -> None:
+        async with room(hall=make_hall(visits=4)) as here:
+            tab = await here.open()
+            await tab.send("set", side="none", analyze=True, analysisVisits=50)
+            last = await tab.until("analysis", lambda message: message["final"])
+            assert last["visits"] >= 50 and sum(move["visits"] for move in last["moves"]) <= last["visits"]
+            assert len(last["ownership"]) == 25 and len(last["policy"]) == 26
+            assert sum(last["policy"]) == pytest.approx(1000, abs=15)
+            view = tab.latest["view"]
+            assert view["id"] == 0 and view["winrate"] == last["winrate"]
+            await tab.send("play", point=0)
+            assert (await tab.until("analysis"))["color"] == "w"
+    run(analyze)
+
+
+def test_tabs_play_games_of_their_own_while_both_analyze() -> None:
+    async def play() -> None:
+        async with room() as here:
+            tabs = [await here.open(), await here.open()]
+            for number, tab in enumerate(tabs):
+                await tab.send("new", size=5 + number, komi=number, handicap=0)
+                await tab.send("set", side="none", analyze=True, analysisVisits=100_000)
+                await tab.send("play", point=number)
+            for number, tab in enumerate(tabs):
+                # Both searches grow, although neither comes to its end.
+                found = await tab.until("analysis", lambda message: message["visits"] > 300)
+                assert len(found["ownership"]) == (5 + number) ** 2
+                assert stones(tab).index("X") == number and stones(tab).count("X") == 1
+    run(play)
+
+
+def test_a_closed_tab_finds_its_game_again_and_a_copied_one_does_not_share_it() -> None:
+    async def reload() -> None:
+        async with room() as here:
+            tab = await here.open()
+            name = tab.latest["hello"]["table"]
+            await tab.send("set", side="none", analyze=True, analysisVisits=100_000)
+            await tab.send("play", point=7)
+            await tab.until("position", lambda message: message["number"] == 1)
+            copy = await here.open(name)
+            assert not copy.latest["hello"]["known"] and stones(copy) == "." * 25
+            await tab.socket.close()
+            again = await here.open(name)
+            assert again.latest["hello"]["known"] and stones(again)[7] == "X"
+            assert again.latest["settings"]["side"] == "none"
+    run(reload)
+
+
+def test_records_with_variations_come_back_as_they_were_loaded() -> None:
+    sgf = "(;FF[4]GM[1]SZ[5]KM[3.5]PB[Kuro];B[cc](;W[bb]C[solid];B[dd])(;W[dd]N[other]XX[y]))"
+
+    async def load() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("load", sgf=sgf, path=[0, 1])
+            position = await tab.until("position")
+            assert position["number"] == 2 and position["komi"] == 3.5 and position["stones"][18] == "O"
+            assert len(tab.latest["nodes"]["nodes"]) == 5
+            await tab.send("go", node=2)
+            assert (await tab.until("position"))["comment"] == "solid"
+            await tab.send("set", side="none")
+            await tab.send("play", point=0)
+            kept = await tab.until("kept", lambda message: "B[aa]" in message["sgf"])
+            flat = kept["sgf"].replace("\n", "")
+            assert flat.startswith("(;FF[4]") and "(;C[solid]W[bb](;B[dd])(;B[aa]))(;" in flat
+            assert "N[other]W[dd]XX[y]" in flat and "PB[Kuro]" in flat
+            await tab.send("remove", node=2)
+            gone = await tab.until("nodes")
+            assert sorted(gone["removed"]) == [2, 3, 5] and (await tab.until("position"))["number"] == 1
+    run(load)
+
+
+def test_a_whole_game_is_gone_through_and_can_be_stopped() -> None:
+    async def review() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("load", sgf="(;SZ[5];B[aa];W[bb];B[cc])")
+            await tab.send("review", visits=4)
+            await tab.until("progress", lambda message: message["done"] == 4)
+            views = {message["id"] for message in tab.seen if message["type"] == "view"}
+            assert views == {0, 1, 2, 3}
+            await tab.send("review", visits=100_000)
+            await tab.send("stop")
+            await tab.until("progress", lambda message: message["total"] == 0)
+            await tab.send("play", point=24)
+            await tab.until("position")
+    run(review)
+
+
+@pytest.mark.parametrize(("name", "fields", "reason"), [
+    ("new", {"size": 13}, "this model plays 3 to 9, not 13x13"),
+    ("new", {"size": 99}, "size must be a whole number from 2 to 19"),
+    ("new", {"size": 5, "handicap": 25}, "25 handicap stones do not fit a 5x5 board"),
+    ("new", {"size": 5, "komi": 26}, "komi 26 is more than the board has points"),
+    ("new", {"size": 5, "komi": "x"}, "komi must be a number"),
+    ("new", {}, "the message has no size"),
+    ("play", {"point": 25}, "25 is no point of this board"),
+    ("play", {"point": 12.5}, "point must be a whole number"),
+    ("undo", {}, "there is no move to take back"),
+    ("go", {"node": 77}, "that position is gone"),
+    ("remove", {"node": 0}, "that position cannot be taken out"),
+    ("set", {"visits": 10**9}, "visits must be a whole number from 1 to"),
+    ("set", {"side": "green"}, "side must be one of"),
+    ("load", {"sgf": "hello"}, "this game cannot be read: this is no SGF game"),
+    ("load", {"sgf": "(;SZ[13];B[aa])"}, "this model plays 3 to 9, not 13x13"),
+    ("load", {"sgf": "(;SZ[5];B[aa];B[aa])"}, "move 2: black A5 is illegal"),
+    ("load", {"sgf": "(;SZ[5]" + ";C[x]" * 20_001 + ")"}, "more than 20,000 nodes"),
+    ("load", {"sgf": "(;SZ[5]C[" + "x" * 2_000_000 + "])"}, "bytes, 2,000,000 at most"),
+    ("fly", {}, "'fly' is nothing that can be done"),
+    ("__init__", {}, "nothing that can be done"),
+])
+def test_what_cannot_be_done_is_told_in_one_line_and_changes_nothing(name: str, fields: dict, reason: str) -> None:
+    async def ask() -> None:
+        async with room() as here:
+            tab = await here.open()
+            error = await tab.ask(name, **fields)
+            assert reason in error["text"] and "\n" not in error["text"]
+            await tab.send("set", side="none")
+            await tab.send("play", point=3)
+            assert (await tab.until("position"))["stones"].count("X") == 1
+    run(ask)
+
+
+def test_illegal_moves_name_the_rule() -> None:
+    async def play() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("set", side="none")
+            await tab.send("load", sgf="(;SZ[5]AB[ba][ab][bc]AW[ca][db][cc][bb]PL[B];B[cb])", path=[0])
+            await tab.send("play", point=7)
+            assert "C4 cannot be played: there is a stone" in (await tab.until("error"))["text"]
+            await tab.send("play", point=6)
+            assert "ko" in (await tab.until("error"))["text"]
+            await tab.send("load", sgf="(;SZ[5]AW[ba][ab]PL[B])", path=[])
+            await tab.send("play", point=0)
+            assert "no liberty" in (await tab.until("error"))["text"]
+    run(play)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "1", '{"do": 1}', '{"do": "play"}', "[" * 100_000, "\x00"])
+def test_garbage_is_told_and_harms_nothing(text: str) -> None:
+    async def send() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.socket.send_str(text)
+            assert "\n" not in (await tab.until("error"))["text"]
+    run(send)
+
+
+def test_a_tab_that_goes_in_the_middle_of_a_search_leaves_the_engine_to_the_others() -> None:
+    async def leave() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("set", side="both", visits=100_000, analyze=True)
+            await tab.send("genmove")
+            await tab.until("thinking")
+            await tab.socket.close()
+            other = await here.open()
+            await other.send("play", point=12)
+            await other.until("position", lambda message: message["number"] == 2)
+    run(leave)
+
+
+def test_there_is_room_for_so_many_tabs_and_no_more() -> None:
+    async def crowd() -> None:
+        async with room() as here:
+            tabs = await asyncio.gather(*(here.open() for _ in range(32)))
+            late = Tab(await here.client.ws_connect("/tab"))
+            await late.socket.send_str("-")
+            assert "32 tabs are open" in (await late.until("engine"))["text"]
+            await tabs[0].socket.close()
+            await here.open()
+    run(crowd)
+
+
+def test_moves_now_when_asked_to_hurry() -> None:
+    async def hurry() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("set", visits=100_000)
+            await tab.send("play", point=12)
+            await tab.until("thinking")
+            await tab.send("hurry")
+            await tab.until("position", lambda message: message["number"] == 2)
+    run(hurry)

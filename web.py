@@ -1,0 +1,86 @@
+"""Hiyoko in a browser: play, analyze and look at games.
+
+    python web.py --visits 400
+
+opens the page; it needs the packages of the extra [web]: pip install "aiohttp>=3.10".
+"""
+
+import asyncio
+import sys
+import threading
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+try:
+    import aiohttp  # noqa: F401 (the server needs it)
+    import click
+    import numpy  # noqa: F401 (everything needs it)
+except ModuleNotFoundError as error:
+    sys.exit(f"web.py: {error}; start with the Python of the environment, such as .venv/bin/python (README.md, Start), "
+             f'or type: {sys.executable} -m pip install -r requirements.txt "aiohttp>=3.10"')
+
+from board.constant import DEFAULT_KOMI
+from browser.server import serve
+from common.command_line import FiniteFloat, FiniteRange, run_command
+from common.print_console import print_err
+from engine.options import DEFAULT_MODEL, EngineOptions, find_model
+from mcts.searches import DEFAULT_SEARCH, SEARCHES
+
+if TYPE_CHECKING:
+    from browser.hall import Hall
+
+EXIT_CANNOT_LISTEN = 1
+MAX_PORT = 65535
+COUNT = click.IntRange(min=1)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 110})
+@click.option("--port", type=click.IntRange(0, MAX_PORT), default=8765, help="Port to listen on; 0: any that is free.")
+@click.option("--host", default="127.0.0.1",
+              help="Address to listen on; any but this machine's own asks visitors for a token.")
+@click.option("--token", default="", show_default=False,
+              help="Ask for this token.  [default: a new one where others can reach the page]")
+@click.option("--open", "opens", type=click.BOOL, default=True, help="Open the page in the browser.")
+@click.option("--model", default=DEFAULT_MODEL,
+              help="Model file, as main.py takes it; none: a network with random weights.")
+@click.option("--use-gpu", type=click.BOOL, default=False, help="Run the network on the first GPU.")
+@click.option("--size", type=click.IntRange(2, 19), show_default="the size the model was made for",
+              help="Board size at the start.")
+@click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, help="Points given to White.")
+@click.option("--superko", type=click.BOOL, default=False, help="Whether a move that repeats a position is illegal.")
+@click.option("--search", type=click.Choice(list(SEARCHES)), default=DEFAULT_SEARCH, help="How moves are searched.")
+@click.option("--visits", type=COUNT, show_default="200; the page can change it", help="Visits per move.")
+@click.option("--const-time", type=FiniteRange(0.0, min_open=True), show_default="none; the page can change it",
+              help="Seconds per move; beats --visits.")
+def main(port: int, host: str, token: str, opens: bool, model: str, **arguments: Any) -> int:
+    """Play and analyze in a browser."""
+    try:
+        found = find_model(model, Path(__file__).resolve().parent)
+    except OSError as error:
+        raise click.UsageError(str(error)) from None
+    options = EngineOptions(model=found, **arguments)
+
+    def open_hall() -> "Hall":
+        """Import the heavy part when the first page can be served already."""
+        from browser.hall import Hall
+        return Hall.open(options)
+
+    def on_ready(address: str) -> None:
+        """Tell where the page is, and show it."""
+        print_err(f"Hiyoko is at {address} (Ctrl-C ends it).")
+        if opens:
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    try:
+        with suppress(KeyboardInterrupt):
+            asyncio.run(serve(open_hall, host, port, token, on_ready))
+    except OSError as error:
+        print_err(f"web.py: cannot listen on {host}:{port}: {error.strerror or error}; give another --port")
+        return EXIT_CANNOT_LISTEN
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, "web.py"))
