@@ -65,7 +65,7 @@ class Player:
     # --- asked from outside -------------------------------------------------------------------------------------
 
     def disturb(self, wants_reply: bool = False) -> None:
-        """Begin to think anew: the position or the settings have changed; `wants_reply`: the engine may have to move."""
+        """Begin to think anew, since something has changed; `wants_reply`: the engine may have to move."""
         self._epoch += 1
         self._reply_wanted, self._hurries = wants_reply, False
         self._wake.set()

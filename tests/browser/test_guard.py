@@ -63,8 +63,9 @@ def test_pages_ask_for_nothing_from_elsewhere() -> None:
     assert not [path for path, text in texts.items() if re.search(r"(?:src|href|url|import).{0,3}https?://", text)]
 
 
-@pytest.mark.parametrize(("host", "local"), [("127.0.0.1", True), ("LOCALHOST", True), ("::1", True), ("0.0.0.0", False),
-                                             ("", False), ("192.168.1.2", False)])
+@pytest.mark.parametrize(("host", "local"), [
+    ("127.0.0.1", True), ("LOCALHOST", True), ("::1", True), ("0.0.0.0", False), ("", False), ("192.168.1.2", False),
+])
 def test_which_addresses_are_this_machine_alone(host: str, local: bool) -> None:
     assert is_local(host) is local
 
