@@ -3,6 +3,7 @@
 Only light modules are imported here: torch, the model and compiled code are loaded while GTP is already answered.
 """
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -34,8 +35,14 @@ from gtp.katago_start import StartError, translate_arguments
 from gtp.self_check import check_gtp, check_json
 from mcts.constant import CONST_VISITS, DEFAULT_LAG, MCTS_TREE_SIZE
 from mcts.searches import DEFAULT_SEARCH, SEARCHES
+from program import PROGRAM_NAME, VERSION
 
 EXIT_BAD_USAGE = 2
+# For a person who sees this program for the first time; a GUI's pipe sees nothing of it.
+GREETING = """{name} {version} plays Go. Here it speaks GTP, the language of Go programs: type genmove b, showboard, quit.
+To play in the browser, type quit and then: {python} {folder}{sep}web.py
+To play in a GUI (GoGui, Sabaki, KaTrain, ...), give it this command: {python} {folder}{sep}main.py
+"""
 ANIMATION_NOTE = "Note: --animation-pv-wait and --animation-move-wait have no effect"
 
 
@@ -120,6 +127,9 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     options = EngineOptions(**arguments)
     if note := describe_time_conflict(options):
         click.echo(note, err=True)
+    if not analysis_json and sys.stdin is not None and sys.stdin.isatty():
+        click.echo(GREETING.format(name=PROGRAM_NAME, version=VERSION, python=sys.executable, sep=os.sep,
+                                   folder=Path(__file__).resolve().parent), err=True, nl=False)
     if max(animation_pv_wait, animation_move_wait) >= 0:
         click.echo(ANIMATION_NOTE, err=True)
     return run_analysis(options) if analysis_json else run_gtp(options)
