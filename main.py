@@ -39,7 +39,7 @@ from program import PROGRAM_NAME, VERSION
 
 EXIT_BAD_USAGE = 2
 # For a person who sees this program for the first time; a GUI's pipe sees nothing of it.
-GREETING = """{name} {version} plays Go. Here it speaks GTP, the language of Go programs: type genmove b, showboard, quit.
+GREETING = """{name} {version} plays Go. Here it speaks GTP: type genmove b, showboard, quit.
 To play in the browser, type quit and then: {python} {folder}{sep}web.py
 To play in a GUI (GoGui, Sabaki, KaTrain, ...), give it this command: {python} {folder}{sep}main.py
 """
