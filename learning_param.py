@@ -13,6 +13,9 @@ MUON_WEIGHT_DECAY = 0.01
 # AdamW and NAdam: decay per step as a share of the learning rate.
 ADAM_WEIGHT_DECAY = 0.01
 
+# How far sharpness-aware minimization (--optimizer sam) looks around: the length of its climb in weight space.
+SAM_RADIUS = 0.05
+
 # Positions per gradient step; halve it when GPU memory runs out.
 BATCH_SIZE = 256
 

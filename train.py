@@ -130,8 +130,9 @@ def by_kind(name: str) -> str:
     help="Wall-clock budget of the run, all its parts together; not with --rl.",
 )
 @click.option(
-    "--optimizer", type=click.Choice(["sgd", "adamw", "nadam", "muon"]), default="sgd", show_default=True,
-    help="SGD with Nesterov momentum, AdamW, NAdam, or Muon, which learns the same from fewer positions.",
+    "--optimizer", type=click.Choice(["sgd", "adamw", "nadam", "sam", "muon"]), default="sgd", show_default=True,
+    help="SGD with Nesterov momentum, AdamW, NAdam, SGD that is sharpness-aware (two gradients a step), or Muon, which "
+         "learns the same from fewer positions.",
 )
 @click.option(
     "--warm-up", type=click.IntRange(0), default=0, show_default=True,

@@ -1,4 +1,4 @@
-"""How a gradient becomes a step: SGD with Nesterov momentum, AdamW, NAdam, or Muon for the convolutions.
+"""How a gradient becomes a step: SGD with Nesterov momentum, plain or sharpness-aware, AdamW, NAdam, or Muon.
 
 Letters: R rows of a matrix (output channels), C its columns (input channels times 9).
 """
@@ -11,7 +11,7 @@ import torch
 import learning_param
 from nn.training.run_config import TrainConfig, TrainError
 
-OPTIMIZERS = ("sgd", "adamw", "nadam", "muon")
+OPTIMIZERS = ("sgd", "adamw", "nadam", "sam", "muon")
 NEWTON_SCHULZ_STEPS = 5
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # of the polynomial a s + b s^3 + c s^5 of a singular value s
 
@@ -54,6 +54,39 @@ class Muon(torch.optim.Optimizer):
                     move(weight, weight.grad, state["momentum_buffer"], group)
 
 
+class SharpnessAware(torch.optim.SGD):
+    """SGD by the gradient at the worst point nearby: before each step, `climb` along the gradient of the same samples.
+
+    Flat minima carry over to new positions better than sharp ones: P. Foret et al., "Sharpness-Aware Minimization for
+    Efficiently Improving Generalization", ICLR 2021, algorithm 1. Two gradients make one step.
+    """
+
+    def __init__(self, groups: list[dict[str, Any]], lr: float, momentum: float, radius: float) -> None:
+        """Take groups of parameters; `radius` is the length of a climb."""
+        super().__init__(groups, lr=lr, momentum=momentum, nesterov=True)
+        self._radius = radius
+        self._climbs: list[tuple[torch.Tensor, torch.Tensor]] = []  # weights and how far each has moved
+
+    @torch.no_grad()
+    def climb(self) -> None:
+        """Move the weights by `radius` along their gradients, which are forgotten."""
+        weights = [weight for group in self.param_groups for weight in group["params"] if weight.grad is not None]
+        length = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(weight.grad) for weight in weights]))
+        scale = torch.nan_to_num(self._radius / (length + 1e-12), nan=0.0)
+        self._climbs = [(weight, weight.grad * scale) for weight in weights]
+        for weight, way in self._climbs:
+            weight.add_(way)
+        self.zero_grad(set_to_none=True)
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
+        """Come back from the climb and move the weights by the gradients found up there."""
+        for weight, way in self._climbs:
+            weight.sub_(way)
+        self._climbs = []
+        super().step(closure)
+
+
 def _step_nesterov(weight: torch.Tensor, grad: torch.Tensor, buffer: torch.Tensor, group: dict[str, Any]) -> None:
     """Move a weight as torch.optim.SGD does with Nesterov momentum. Modifies weight and buffer."""
     grad = grad.add(weight, alpha=group["weight_decay"])
@@ -93,6 +126,9 @@ def make_optimizer(network: torch.nn.Module, config: TrainConfig) -> torch.optim
     if config.optimizer == "nadam":
         return torch.optim.NAdam(_split(weights, config, learning_param.ADAM_WEIGHT_DECAY), lr=rate,
                                  decoupled_weight_decay=True)
+    if config.optimizer == "sam":
+        return SharpnessAware(_split(weights, config, learning_param.WEIGHT_DECAY), rate, learning_param.MOMENTUM,
+                              learning_param.SAM_RADIUS)
     if config.optimizer != "muon":
         raise TrainError(f"unknown optimizer {config.optimizer!r}: say {', '.join(OPTIMIZERS)}")
     kernels = [weight for weight in weights if _is_kernel(weight)]

@@ -25,7 +25,7 @@ class TrainConfig:
     blocks: int | None = None
     seed: int = 0
     batch_size: int = learning_param.BATCH_SIZE
-    optimizer: str = "sgd"  # or "adamw", "nadam", "muon"
+    optimizer: str = "sgd"  # or "adamw", "nadam", "sam", "muon"
     warm_up: int = 0  # steps in which the learning rate rises to its schedule
     clip: float = 0.0  # longest gradient of all weights together; 0: any
     label_smoothing: float = 0.0  # share of the policy target that all moves have alike

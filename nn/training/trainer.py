@@ -30,7 +30,7 @@ from nn.training.loss import (
     smooth,
 )
 from nn.training.metrics import Scores, Sums, print_scores
-from nn.training.optimizer import load_momentum, make_optimizer
+from nn.training.optimizer import SharpnessAware, load_momentum, make_optimizer
 from nn.training.precision import choose_precision
 from nn.training.process_group import ProcessGroup
 from nn.training.recipe import Recipe, make_schedule
@@ -169,6 +169,9 @@ class Trainer:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
         own, weight = self.group.share_of(len(symmetries))
+        if isinstance(self.optimizer, SharpnessAware):
+            self._losses(self.trained, samples.take(own), symmetries[own], None).mul(weight).backward()
+            self.optimizer.climb()
         loss = self._losses(self.trained, samples.take(own), symmetries[own], self.sums)
         self.precision.step(loss * weight, self.optimizer, self.config.clip)
         if self.average is not None:
@@ -177,8 +180,8 @@ class Trainer:
         self.progress.batch += 1
         return loss
 
-    def _losses(self, network: torch.nn.Module, samples: Samples, symmetries: Any, sums: Sums) -> torch.Tensor:
-        """Return the mean loss of a batch and add the batch to the sums."""
+    def _losses(self, network: torch.nn.Module, samples: Samples, symmetries: Any, sums: Sums | None) -> torch.Tensor:
+        """Return the mean loss of a batch and add the batch to the sums, if there are any."""
         batch = make_batch(samples, symmetries, self.symmetry_tables[samples.planes.shape[-1]], self.device)
         with self.precision.forward():
             policy_logits, value_logits, lead, ownership = (*network(batch.planes), None, None)[:4]
@@ -187,7 +190,8 @@ class Trainer:
         smoothing = self.config.label_smoothing if torch.is_grad_enabled() else 0.0
         policy_loss = calculate_policy_loss(policy_logits, smooth(batch.policy, smoothing))
         value_loss = calculate_value_loss(value_logits, target)
-        sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch, target, lead)
+        if sums is not None:
+            sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch, target, lead)
         loss = policy_loss + self.config.value_weight * value_loss
         if ownership is not None:
             loss = loss + self.config.ownership_weight * calculate_ownership_loss(ownership.float(), batch.ownership)

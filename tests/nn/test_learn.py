@@ -70,7 +70,8 @@ def test_it_learns_32_samples_by_heart(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("stop_at", "settings"), [
     (3, {}), (10, {}), (16, {}), (30, {}), (10, {"optimizer": "muon"}),
-    (10, {"optimizer": "nadam", "warm_up": 5, "clip": 1.0, "label_smoothing": 0.1}), (10, {"ownership_weight": 1.0}),
+    (10, {"optimizer": "nadam", "warm_up": 5, "clip": 1.0, "label_smoothing": 0.1}), (10, {"optimizer": "sam"}),
+    (10, {"ownership_weight": 1.0}),
 ])
 def test_a_resumed_run_equals_the_uninterrupted_one(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int, settings: dict[str, Any]

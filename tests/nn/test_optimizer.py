@@ -9,7 +9,7 @@ import learning_param
 from nn.device import to_channels_last
 from nn.network.dual_net import DualNet
 from nn.network.pooled_net import PooledConfig, PooledNet
-from nn.training.optimizer import OPTIMIZERS, Muon, make_optimizer, orthogonalize
+from nn.training.optimizer import OPTIMIZERS, Muon, SharpnessAware, make_optimizer, orthogonalize
 from nn.training.precision import FullPrecision
 from nn.training.run_config import TrainConfig, TrainError
 
@@ -115,3 +115,23 @@ def test_gradients_are_shortened_together() -> None:
         FullPrecision().step(sum(10.0 * weight.sum() for weight in weights), optimizer, clip)  # type: ignore[arg-type]
         moved = torch.cat([weight.detach().flatten() for weight in weights])
         assert moved.norm().item() == pytest.approx(length, rel=1e-4)
+
+
+def test_sharpness_aware_steps_take_the_gradient_from_the_top_of_the_climb() -> None:
+    """One weight, loss w^4: from 1 up by the radius, and down from 1 by the gradient found there."""
+    weight = torch.nn.Parameter(torch.tensor([1.0]))
+    optimizer = SharpnessAware([{"params": [weight], "nesterov": False}], 0.01, 0.9, 0.5)
+    (weight**4).sum().backward()
+    optimizer.climb()
+    assert weight.item() == pytest.approx(1.5) and weight.grad is None
+    (weight**4).sum().backward()
+    optimizer.step()
+    assert weight.item() == pytest.approx(1.0 - 0.01 * 4 * 1.5**3)
+
+
+def test_nothing_to_climb_is_no_climb() -> None:
+    weight = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+    optimizer = SharpnessAware([{"params": [weight]}], 0.01, 0.9, 0.5)
+    (0.0 * weight).sum().backward()
+    optimizer.climb()
+    assert weight.tolist() == [1.0, 2.0]
