@@ -13,6 +13,7 @@ from board.constant import BOARD_SIZE
 from board.geometry import make_symmetry_index
 from nn.device import choose_half_dtype
 from nn.inference.folded_net import FoldedNet, TiledNet
+from nn.inference.packed import can_pack, pack
 from nn.inference.prepared_net import PreparedNet
 from nn.inference.winograd import is_worth_while
 from nn.model_file import ModelFile
@@ -26,11 +27,21 @@ CPU_BATCH_LIMIT = 256
 GPU_BATCH_LIMIT = 4096
 
 
-def prepare(network: DualNet | PooledNet | KataGoNet) -> FoldedNet | PreparedNet | KataGoNet:
-    """Return a copy of a network as it is run."""
+def prepare(
+    network: DualNet | PooledNet | KataGoNet, dtype: torch.dtype, board_size: int
+) -> FoldedNet | PreparedNet | KataGoNet:
+    """Return a copy of a network as it is run on its device."""
     if isinstance(network, DualNet):
-        return FoldedNet(network.eval())
-    return copy.deepcopy(network) if isinstance(network, KataGoNet) else PreparedNet(network)
+        prepared: FoldedNet | PreparedNet | KataGoNet = FoldedNet(network.eval())
+    else:
+        prepared = copy.deepcopy(network) if isinstance(network, KataGoNet) else PreparedNet(network)
+    prepared = prepared.to_precision(dtype).to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
+    if next(network.parameters()).device.type == "cpu" and can_pack():
+        if isinstance(prepared, KataGoNet):
+            pack(prepared, board_size)
+        else:
+            prepared.pack(board_size)
+    return prepared
 
 
 class NetworkEvaluator:
@@ -64,8 +75,7 @@ class NetworkEvaluator:
         self.dtype = choose_half_dtype(self.device) or torch.float32
         self.batch_limit = GPU_BATCH_LIMIT if self.device.type == "cuda" else CPU_BATCH_LIMIT
         with torch.no_grad():
-            prepared = prepare(network).to_precision(self.dtype)
-        self.network = prepared.to(memory_format=torch.channels_last).eval()  # type: ignore[call-overload]
+            self.network = prepare(network, self.dtype, self.board_size)
         self._tiled = TiledNet(self.network) if self._pays_to_tile() else None
         shape = network.shape
         size = f"{self.board_size}x{self.board_size}"

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from nn.inference.packed import PackedConvolution
 from nn.inference.winograd import Layer, WinogradTower
 from nn.network.dual_net import DualNet, ResidualBlock
 
@@ -51,12 +52,33 @@ class FoldedNet(nn.Module):
             self.register_buffer(f"weight{number}", weight)
             self.register_buffer(f"bias{number}", bias)
         self.num_blocks = len(network.blocks)
+        self._packed: list[PackedConvolution] = []
         self._fold_heads(network)
 
     def _convolve(self, number: int, features: torch.Tensor) -> torch.Tensor:
         """Return convolution `number` of features [N, C, S, S]."""
         weight, bias = self.get_buffer(f"weight{number}"), self.get_buffer(f"bias{number}")
         return functional.conv2d(features, weight, bias, padding=1)
+
+    def pack(self, board_size: int) -> None:
+        """Make it faster on a CPU."""
+        self._packed = [
+            PackedConvolution(self.get_buffer(f"weight{number}"), self.get_buffer(f"bias{number}"), board_size)
+            for number in range(2 * self.num_blocks + 1)
+        ]
+
+    def _run_tower(self, planes: torch.Tensor) -> torch.Tensor:
+        """Return the features [N, F, S, S] that the heads read, of channels_last planes."""
+        if self._packed:
+            features = self._packed[0](planes, "relu")
+            for first, second in zip(self._packed[1::2], self._packed[2::2], strict=True):
+                features = second.add_to(features, first(features, "relu"))
+            return features
+        features = self._convolve(0, planes).relu_()
+        for block in range(self.num_blocks):
+            hidden = self._convolve(2 * block + 1, features).relu_()
+            features = self._convolve(2 * block + 2, hidden).add_(features).relu_()
+        return features
 
     def _fold_heads(self, network: DualNet) -> None:
         """Put the 1x1 convolutions of both heads into one matrix, and both linear layers into another.
@@ -85,11 +107,7 @@ class FoldedNet(nn.Module):
 
     def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return policy logits [N, A] and value probabilities [N, 3], both float32, of channels_last planes."""
-        features = self._convolve(0, planes).relu_()
-        for block in range(self.num_blocks):
-            hidden = self._convolve(2 * block + 1, features).relu_()
-            features = self._convolve(2 * block + 2, hidden).add_(features).relu_()
-        return self.heads(features.permute(0, 2, 3, 1))
+        return self.heads(self._run_tower(planes).permute(0, 2, 3, 1))
 
     def heads(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return policy logits [N, A] and value probabilities [N, 3], both float32, of features [N, S, S, F]."""

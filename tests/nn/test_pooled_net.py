@@ -10,6 +10,7 @@ import torch
 
 from board.geometry import make_symmetry_index
 from nn.inference.evaluator import NetworkEvaluator
+from nn.inference.packed import PackedConvolution, can_pack
 from nn.inference.prepared_net import PreparedNet
 from nn.model_file import ModelFileError
 from nn.network.pooled_net import ACTIVATIONS, BLOCKS, PooledConfig, PooledNet
@@ -44,6 +45,23 @@ def test_every_shape_folds_to_the_same_answers_on_every_size(config: PooledConfi
         for found, wanted in zip(answers, expected, strict=True):
             assert torch.allclose(found, wanted, atol=2e-4)
     assert not any(isinstance(module, torch.nn.BatchNorm2d) for module in prepared.modules())
+
+
+@pytest.mark.skipif(not can_pack(), reason="this torch has no oneDNN")
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 2e-4), (torch.bfloat16, 5e-2)], ids=str)
+@pytest.mark.parametrize("config", SHAPES, ids=str)
+@torch.no_grad()
+def test_a_packed_network_gives_the_same_answers(config: PooledConfig, dtype: torch.dtype, tolerance: float) -> None:
+    network, size = make_network(config), 5
+    plain = PreparedNet(network)
+    packed = PreparedNet(network).to_precision(dtype).to(memory_format=torch.channels_last)
+    packed.pack(size)
+    for count in (1, 3):
+        planes = torch.rand(count, config.planes, size, size)
+        given = planes.to(dtype).contiguous(memory_format=torch.channels_last)
+        for found, wanted in zip(packed(given), plain(planes), strict=True):
+            assert torch.allclose(found, wanted, atol=tolerance, rtol=tolerance) and found.dtype == torch.float32
+    assert any(isinstance(module, PackedConvolution) for module in packed.modules())
 
 
 @pytest.mark.parametrize("config", SHAPES, ids=str)
