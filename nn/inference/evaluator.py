@@ -76,7 +76,9 @@ class NetworkEvaluator:
         self.batch_limit = GPU_BATCH_LIMIT if self.device.type == "cuda" else CPU_BATCH_LIMIT
         with torch.no_grad():
             self.network = prepare(network, self.dtype, self.board_size)
-        self._tiled = TiledNet(self.network) if self._pays_to_tile() else None
+        on_cpu = self.device.type == "cpu" and self.dtype == torch.float32
+        tiles = on_cpu and is_worth_while(self.board_size)
+        self._tiled = TiledNet(self.network) if tiles and isinstance(self.network, FoldedNet) else None
         shape = network.shape
         size = f"{self.board_size}x{self.board_size}"
         self.description = (f"{shape['filters']}x{shape['blocks']} network for {size} on {self.device.type}, "
@@ -85,11 +87,6 @@ class NetworkEvaluator:
         self.note = "" if self.board_size in learnt else (
             f"the network has learnt on {' and '.join(f'{one}x{one}' for one in learnt)} only: "
             f"on {size} it plays by what carries over")
-
-    def _pays_to_tile(self) -> bool:
-        """Tell whether Winograd convolutions are the faster ones here."""
-        on_cpu = self.device.type == "cpu" and self.dtype == torch.float32
-        return on_cpu and isinstance(self.network, FoldedNet) and is_worth_while(self.board_size)
 
     def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
         """Evaluate positions.

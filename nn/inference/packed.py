@@ -14,8 +14,8 @@ from nn.network.pooled_net import (
     MIDDLE_SIZE,
     SIZE_UNIT,
     GlobalPoolingBlock,
-    PolicyHead,
-    ResidualBlock,
+    PooledPolicyHead,
+    PooledResidualBlock,
     ScoreHead,
 )
 
@@ -58,9 +58,9 @@ class PackedConvolution(nn.Module):
 
 
 class PackedResidualBlock(nn.Module):
-    """ResidualBlock with ReLU: two calls."""
+    """PooledResidualBlock with ReLU: two calls."""
 
-    def __init__(self, block: ResidualBlock, board_size: int) -> None:
+    def __init__(self, block: PooledResidualBlock, board_size: int) -> None:
         """Pack a block whose norms are folded."""
         super().__init__()
         self.first = PackedConvolution.of(block.first.convolution, board_size)
@@ -105,10 +105,15 @@ class PackedPoolingBlock(nn.Module):
         return self.second.add_to(features, hidden)
 
 
-class PackedHeads(nn.Module):
-    """PolicyHead and ScoreHead with ReLU: what both do alike is done at once. Float32 behind the first product."""
+def run_alone(convolution: nn.Conv2d, rows: torch.Tensor) -> torch.Tensor:
+    """Return the only output [N, S*S] of a 1x1 convolution of rows [N, S*S, K]."""
+    return nn.functional.linear(rows, convolution.weight.flatten(start_dim=1), convolution.bias).squeeze(2)
 
-    def __init__(self, policy: PolicyHead, score: ScoreHead, dtype: torch.dtype, board_size: int) -> None:
+
+class PackedHeads(nn.Module):
+    """Both heads with ReLU: what they do alike is done at once. Float32 behind the first product."""
+
+    def __init__(self, policy: PooledPolicyHead, score: ScoreHead, dtype: torch.dtype, board_size: int) -> None:
         """Pack two heads whose norms are folded."""
         super().__init__()
         parts = [head.convolution for head in (policy.board, score.reduce, policy.local)]
@@ -122,8 +127,7 @@ class PackedHeads(nn.Module):
         self._spread_bias = torch.cat((policy.spread.bias, policy.to_pass.bias, score.hidden.bias)).detach()
         self._outputs = torch.cat((score.value.weight, LEAD_UNIT * score.lead.weight)).detach().t()
         self._outputs_bias = torch.cat((score.value.bias, LEAD_UNIT * score.lead.bias)).detach()
-        self._point = policy.point.weight.detach().flatten(), policy.point.bias
-        self._ownership = score.ownership.weight.detach().flatten(), score.ownership.bias
+        self._point, self._ownership = policy.point, score.ownership
 
     def forward(self, features: torch.Tensor) -> tuple[torch.Tensor, ...]:
         """Return what PreparedNet does, from features [N, F, S, S]."""
@@ -133,9 +137,9 @@ class PackedHeads(nn.Module):
         pooled = torch.relu(mixed[:, :, :2 * channels])
         board = torch.addmm(self._spread_bias, pool_rows(pooled), self._spread)
         local = torch.relu(mixed[:, :, 2 * channels:] + board[:, :channels].unsqueeze(1))
-        logits = [local.matmul(self._point[0]) + self._point[1], board[:, channels:channels + 1]]
+        logits = [run_alone(self._point, local), board[:, channels:channels + 1]]
         outputs = torch.addmm(self._outputs_bias, torch.relu(board[:, channels + 1:]), self._outputs)
-        ownership = pooled[:, :, channels:].matmul(self._ownership[0]) + self._ownership[1]
+        ownership = run_alone(self._ownership, pooled[:, :, channels:])
         value, lead = torch.softmax(outputs[:, :3], dim=1), outputs[:, 3]
         return torch.cat(logits, dim=1), value, lead, torch.tanh(ownership / 2.0)
 
@@ -143,7 +147,7 @@ class PackedHeads(nn.Module):
 def pack(module: nn.Module, board_size: int) -> nn.Module:
     """Return what does the same faster, in the place of a module; the module is used up."""
     relu = isinstance(getattr(module, "activation", None), nn.ReLU)
-    if type(module) is ResidualBlock and relu:
+    if type(module) is PooledResidualBlock and relu:
         return PackedResidualBlock(module, board_size)
     if isinstance(module, GlobalPoolingBlock) and relu:
         return PackedPoolingBlock(module, board_size)

@@ -6,13 +6,13 @@ import torch
 from torch import nn
 
 from nn.inference.packed import PackedHeads, pack
-from nn.network.pooled_net import PolicyHead, PooledNet, ScoreHead
+from nn.network.pooled_net import PooledNet, PooledPolicyHead, ScoreHead
 
 
 class PreparedHeads(nn.Module):
     """Both heads, with probabilities for logits of values and ownership."""
 
-    def __init__(self, policy: PolicyHead, score: ScoreHead) -> None:
+    def __init__(self, policy: PooledPolicyHead, score: ScoreHead) -> None:
         """Take two heads whose norms are folded."""
         super().__init__()
         self.policy, self.score = policy, score
