@@ -10,7 +10,7 @@ from nn.data.data_file import DataError
 from nn.data.data_generator import generate_game_data
 from nn.data.labels import pack_policies, read_labels
 from nn.data.mixed_samples import MixedSamples, open_game_samples
-from nn.inference.evaluator import Evaluator
+from nn.inference.evaluator import NetworkEvaluator
 from nn.network.weights import load_network
 from nn.plane_sets import RICH
 from nn.training.learn import TrainConfig, train
@@ -94,11 +94,11 @@ def test_one_network_learns_all_sizes_and_says_so(folder: Path) -> None:
                          batch_size=3, epochs=1, value_weight=1.0, ownership_weight=1.0, lead_weight=0.1,
                          test_share=0.4, schedule="constant", use_gpu=False, data_dir=folder, output=folder / "x.bin")
     assert train(config) == ""
-    notes = [Evaluator(load_network(config.output, size), board_size=size).note for size in (3, 4, 5)]
+    notes = [NetworkEvaluator(load_network(config.output, size), board_size=size).note for size in (3, 4, 5)]
     assert notes[0] == notes[2] == "" and "learnt on 3x3 and 5x5 only" in notes[1]
     further = TrainConfig(**{**config.__dict__, "board_sizes": (5,), "start": str(config.output),
                              "data_dir": folder / "more", "output": folder / "y.bin"})
     (folder / "more").mkdir()
     generate_game_data(folder / "games", [], [5], 1, folder / "more")
     assert train(further) == ""
-    assert not Evaluator(load_network(further.output, 3), board_size=3).note  # what it has learnt it keeps
+    assert not NetworkEvaluator(load_network(further.output, 3), board_size=3).note  # what it has learnt it keeps

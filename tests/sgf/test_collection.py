@@ -20,7 +20,7 @@ def game(point: str, more: str = "") -> str:
 def read_file(path: Path, text: str) -> tuple[list[Kifu], list[Skipped]]:
     """Write and read one file."""
     path.write_text(text, encoding="utf-8", newline="")
-    return read_pieces(cut_into_pieces(str(path)), 9)
+    return read_pieces(cut_into_pieces(str(path)), [9])
 
 
 def points(games: list[Kifu]) -> list[str]:
@@ -90,7 +90,7 @@ def test_pieces_of_a_line_collection_add_up(tmp_path: Path, monkeypatch: pytest.
     pieces = list(cut_into_pieces(str(path)))
     assert len(pieces) > 10
     assert sum(piece.length for piece in pieces) == path.stat().st_size
-    games, skipped = read_pieces(pieces, 9)
+    games, skipped = read_pieces(pieces, [9])
     assert points(games) == names
     assert skipped[0].name == f"{path} line {2 * len(names) + 1}"
 
@@ -110,10 +110,10 @@ def test_a_file_that_cannot_be_read_is_skipped(tmp_path: Path) -> None:
     path = tmp_path / "gone.sgf"
     path.write_text("(;SZ[9])")
     pieces = list(cut_into_pieces(str(path)))
-    games, skipped = read_pieces(pieces, 9)
+    games, skipped = read_pieces(pieces, [9])
     assert (games, [one.kind for one in skipped]) == ([], [NO_MOVES])
     path.unlink()
-    games, skipped = read_pieces(pieces, 9)
+    games, skipped = read_pieces(pieces, [9])
     assert (games, [one.kind for one in skipped]) == ([], [UNREADABLE])
 
 
