@@ -1,0 +1,213 @@
+"""The pages in a real browser: Chromium without a window, driven by Playwright."""
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from browser.server import serve
+from tests.browser.tabs import SECONDS, SIZE, make_hall
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+playwright.expect.set_options(timeout=8000)
+expect, Page, Browser = playwright.expect, playwright.Page, playwright.Browser
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+RECORD = "(;FF[4]GM[1]SZ[5]KM[3.5]PB[Kuro];B[cc];W[bb](;B[dd];W[ee])(;B[cb]))"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Return a running Chromium, or skip where there is none."""
+    path = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if path is None:
+        pytest.skip("no Chromium is installed (on Debian: apt-get install chromium)")
+    # Root may run it without its sandbox only; the pages are our own.
+    with playwright.sync_playwright() as driver:
+        options = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        chromium = driver.chromium.launch(executable_path=path, args=options)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Run a server with a network that needs no file, and return where it is."""
+    addresses: queue.Queue[str] = queue.Queue()
+    loop = asyncio.new_event_loop()
+    server = loop.create_task(serve(make_hall, "127.0.0.1", 0, "", addresses.put))
+
+    def run() -> None:
+        with suppress(asyncio.CancelledError):
+            loop.run_until_complete(server)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    yield addresses.get(timeout=SECONDS)
+    loop.call_soon_threadsafe(server.cancel)
+    thread.join()
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """Return a tab with the page; whatever goes wrong in it fails the test."""
+    context = browser.new_context(locale="en-US", viewport={"width": 1100, "height": 800},
+                                  permissions=["clipboard-read", "clipboard-write"])
+    yield open_page(context, address)
+    context.close()
+
+
+def open_page(context: playwright.BrowserContext, address: str) -> Page:
+    """Open the page and wait for the board."""
+    page = context.new_page()
+    page.set_default_timeout(1000 * SECONDS)
+    page.on("pageerror", lambda error: pytest.fail(f"in the page: {error}"))
+    page.goto(address)
+    expect(page.locator(".shudan-vertex")).to_have_count(SIZE * SIZE)
+    expect(page.locator("#status")).not_to_contain_text("loading", timeout=1000 * SECONDS)
+    return page
+
+
+def click(page: Page, x: int, y: int) -> None:
+    """Click a point, counted from the top left, from 0."""
+    page.click(f'.shudan-vertex[data-x="{x}"][data-y="{y}"]')
+
+
+def expect_stones(page: Page, black: int, white: int) -> None:
+    """Wait for so many stones."""
+    expect(page.locator(".shudan-vertex.shudan-sign_1")).to_have_count(black)
+    expect(page.locator(".shudan-vertex.shudan-sign_-1")).to_have_count(white)
+
+
+def load(page: Page, record: str) -> None:
+    """Open a record as a file."""
+    file = {"name": "game.sgf", "mimeType": "application/x-go-sgf", "buffer": record.encode()}
+    page.set_input_files("#file", files=[file])
+
+
+def test_a_whole_game_by_clicks(page: Page) -> None:
+    page.click("[data-do=new]")
+    page.select_option("#new-size", "4")
+    page.fill("#new-komi", "14.5")
+    page.click("#new-dialog button.main")
+    expect(page.locator(".shudan-vertex")).to_have_count(16)
+    for number, point in enumerate([(1, 1), (2, 1), (1, 2)], start=1):
+        click(page, *point)
+        expect_stones(page, number, number)
+    page.click("[data-do=undo]")
+    expect_stones(page, 2, 2)
+    click(page, 1, 1)
+    expect(page.locator("#notice")).to_contain_text("there is a stone")
+    page.select_option("#side", "none")
+    page.click("[data-do=pass]")
+    expect(page.locator("#status")).to_contain_text("Black passed. White to move.")
+    page.click("[data-do=pass]")
+    expect(page.locator("#status")).to_contain_text(re.compile(r"White passed. (Black|White) wins by [\d.]+\."))
+
+
+def test_analysis_with_lines_policy_graph_and_mistakes(page: Page) -> None:
+    page.select_option("#side", "none")
+    load(page, RECORD)
+    expect(page.locator("#tree circle")).to_have_count(6)
+    page.check("#analyze")
+    expect(page.locator(".shudan-heatlabel").first).to_contain_text("50")
+    expect(page.locator(".shudan-paint").first).to_be_attached()
+    page.hover("#candidates tbody tr:first-child")
+    expect(page.locator(".shudan-marker", has_text=re.compile("^1$"))).to_have_count(1)
+    page.select_option("#view", "policy")
+    page.hover("h1")
+    expect(page.locator(".shudan-heatlabel").first).to_have_text(re.compile(r"^\d\.\d$"))
+    page.click("[data-do=review]")
+    expect(page.locator("#graph polyline.rate")).to_have_attribute("points", re.compile(r"^(\S+ ){4}\S+$"))
+    expect(page.locator("#progress")).to_be_hidden()
+    page.click("#graph svg", position={"x": 3, "y": 20})
+    expect(page.locator("#number")).to_have_text("0")
+
+
+def test_a_record_goes_in_and_out_with_its_variations(page: Page, tmp_path: Path) -> None:
+    page.select_option("#side", "none")
+    load(page, RECORD)
+    expect(page.locator("#tree circle")).to_have_count(6)
+    page.keyboard.press("End")
+    expect_stones(page, 2, 2)
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowDown")  # the other variation
+    expect_stones(page, 2, 1)
+    click(page, 4, 4)
+    expect_stones(page, 2, 2)
+    with page.expect_download() as download:
+        page.click("[data-do=save]")
+    download.value.save_as(tmp_path / "saved.sgf")
+    saved = (tmp_path / "saved.sgf").read_text(encoding="utf-8").replace("\n", "")
+    assert "PB[Kuro]" in saved and ";W[bb](;B[dd];W[ee])(;B[cb];W[ee])" in saved
+    load(page, "hello")
+    expect(page.locator("#notice")).to_contain_text("this is no SGF game")
+    expect_stones(page, 2, 2)
+
+
+def test_a_reload_in_the_middle_keeps_the_game_even_if_the_server_forgot_it(page: Page) -> None:
+    click(page, 2, 2)
+    expect_stones(page, 1, 1)
+    page.reload()
+    expect_stones(page, 1, 1)
+    expect(page.locator("#number")).to_have_text("2")
+    page.evaluate("sessionStorage.setItem('table', 'of a server before')")
+    page.reload()
+    expect_stones(page, 1, 1)
+    click(page, 1, 1)
+    expect_stones(page, 2, 2)
+
+
+def test_two_tabs_and_a_link_from_one_to_the_other(page: Page, address: str) -> None:
+    other = open_page(page.context, address)
+    click(page, 2, 2)
+    expect_stones(page, 1, 1)
+    expect_stones(other, 0, 0)
+    page.keyboard.press("ArrowLeft")
+    expect_stones(page, 1, 0)
+    page.click("[data-do=link]")
+    expect(page.locator("#notice")).to_contain_text("clipboard")
+    other.goto(page.evaluate("navigator.clipboard.readText()"))
+    expect_stones(other, 1, 0)
+    expect(other.locator("#tree circle")).to_have_count(3)
+    click(other, 0, 0)
+    expect_stones(other, 1, 1)
+    expect_stones(page, 1, 0)
+
+
+def test_a_phone(browser: Browser, address: str) -> None:
+    phone = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
+    context = browser.new_context(locale="ja-JP", **phone)
+    page = open_page(context, address)
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.tap('.shudan-vertex[data-x="2"][data-y="2"]')
+    expect_stones(page, 1, 1)
+    box = page.locator(".shudan-goban").bounding_box()
+    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 360
+    expect(page.locator("[data-do=pass]")).to_have_text("パス")
+    context.close()
+
+
+def test_keyboard_readers_and_languages(page: Page) -> None:
+    page.fill("#point", "C3")
+    page.keyboard.press("Enter")
+    expect(page.locator("#board-text")).to_contain_text("Board 5 by 5. Black: C3. White: E1.")
+    expect(page.locator("#status")).to_contain_text("White E1. Black to move.")
+    page.fill("#point", "I9")
+    page.keyboard.press("Enter")
+    expect(page.locator("#notice")).to_contain_text("I9 is no point")
+    page.locator("#point").blur()
+    page.keyboard.press("u")
+    expect_stones(page, 0, 0)
+    page.click("#language")
+    expect(page.locator("#status")).to_contain_text("黒の番です")
+    page.click("#theme")
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
