@@ -10,13 +10,16 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from browser.table import PASS_POINT, Table, View
 from mcts.analysis import CandidateMove, SearchResult
+from mcts.explain import explain_puct, find_node
 from mcts.score_estimate import Estimate, Estimator, mean_estimate
+from mcts.tree import MCTSTree
 from sgf.game_tree import ROOT
 
 CHARACTERS = {Stone.EMPTY: ".", Stone.BLACK: "X", Stone.WHITE: "O"}
 LETTERS = {Stone.BLACK: "b", Stone.WHITE: "w"}
 # Candidate moves that are shown, and the characters of a comment.
 MAX_MOVES = 30
+MAX_BRANCHES = 12
 MAX_COMMENT = 5000
 
 Message = dict[str, Any]
@@ -70,6 +73,26 @@ def describe_game(table: Table) -> Message:
 def black_share(winrate: float, color: Stone) -> float:
     """Return Black's win rate, given that of `color`."""
     return winrate if color == Stone.BLACK else 1.0 - winrate
+
+
+def describe_branch(tree: MCTSTree, node: int, path: list[int]) -> Message:
+    """Return what PUCT compares in the search tree after the moves `path` (points) from the position of a node."""
+    board = tree.root_board
+    positions = [PASS if point == PASS_POINT else board.onboard_pos[point] for point in path]
+    index = find_node(tree.arrays, positions)
+    message: Message = {"type": "branch", "node": node, "path": path, "known": index is not None}
+    if index is None:
+        return message
+    points = {pos: point for point, pos in enumerate(board.onboard_pos)} | {PASS: PASS_POINT}
+    color = tree.root_color if len(path) % 2 == 0 else Stone.get_opponent_color(tree.root_color)
+    terms = explain_puct(tree.arrays, index, tree.params.selection)
+    edges = [{"point": points[edge.pos], "visits": edge.visits, "prior": round(edge.prior, 4),
+              "value": round(edge.value, 4), "bonus": round(edge.bonus, 4)} for edge in terms.edges[:MAX_BRANCHES]]
+    return message | {
+        "color": LETTERS[color], "visits": terms.visits, "raw": round(terms.raw_value, 4), "c": round(terms.c, 4),
+        "exploration": round(terms.exploration, 4), "urgency": round(terms.urgency, 4), "edges": edges,
+        "more": max(0, len(terms.edges) - MAX_BRANCHES),
+    }
 
 
 class SearchDescriber:

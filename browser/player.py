@@ -8,13 +8,22 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from board.constant import RESIGN
 from board.go_board import GoBoard
 from board.stone import Stone
-from browser.describe import Message, SearchDescriber, describe_game, describe_nodes, describe_position, describe_view
+from browser.describe import (
+    Message,
+    SearchDescriber,
+    describe_branch,
+    describe_game,
+    describe_nodes,
+    describe_position,
+    describe_view,
+)
 from browser.engines import Engines, Thinker
 from browser.table import Table, TableError, View
 from common.print_console import print_err
@@ -57,6 +66,8 @@ class Player:
         self._wake = asyncio.Event()
         self._reply_wanted = self._hurries = False
         self._analyzed = self._counted = -1
+        self._branch: list[int] | None = None
+        self._branch_due = False
         self._to_review: list[int] = []
         self._review_total = self._review_visits = 0
         self._policy: tuple[int, np.ndarray] | None = None
@@ -68,11 +79,17 @@ class Player:
         """Begin to think anew, since something has changed; `wants_reply`: the engine may have to move."""
         self._epoch += 1
         self._reply_wanted, self._hurries = wants_reply, False
+        self._branch = None if self._branch is None else []
         self._wake.set()
 
     def hurry(self) -> None:
         """Play what the search has found so far."""
         self._hurries = True
+
+    def look_into(self, path: list[int] | None) -> None:
+        """Show the search tree after these moves (points) from the position, and as it grows; None: no more."""
+        self._branch, self._branch_due = path, path is not None
+        self._wake.set()
 
     def review(self, visits: int) -> None:
         """Go through the line that is looked at, with so many visits for each position."""
@@ -126,6 +143,8 @@ class Player:
             return self._reply
         if self.settings.analyze and self._analyzed != self._epoch:
             return self._analyze
+        if self._branch_due and self._analyzed == self._epoch:
+            return self._look
         return None
 
     def _prepare(self, board: GoBoard) -> Engine:
@@ -143,21 +162,30 @@ class Player:
             self._policy = node, engine.get_policy(color)
         return SearchDescriber(node, board, engine.make_estimator(color), self._policy[1])
 
+    def _describe_branch(self, node: int) -> Message | None:
+        """Return the part of the search tree that is looked into (in the thinker's thread), None for none."""
+        path, engine = self._branch, self._engine
+        return None if path is None or engine is None else describe_branch(engine.tree, node, path)
+
     def _reporter(self, epoch: int, describer: SearchDescriber) -> Callable[[SearchResult], None]:
         """Return what shows the state of a search to the page (called in the thinker's thread)."""
         loop = self._loop
 
         def report(result: SearchResult) -> None:
             if self._epoch == epoch and result.total_visits > 1:
-                loop.call_soon_threadsafe(self._publish, epoch, *describer.describe(result, is_final=False))
+                message, view = describer.describe(result, is_final=False)
+                branch = self._describe_branch(message["node"])
+                loop.call_soon_threadsafe(self._publish, epoch, message, view, branch)
 
         return report
 
-    def _publish(self, epoch: int, message: Message, view: View) -> None:
+    def _publish(self, epoch: int, message: Message, view: View, branch: Message | None = None) -> None:
         """Send what a search found, unless the page has gone elsewhere."""
         if self._epoch == epoch:
             self._note(message["node"], view)
             self._send(message)
+            if branch is not None:
+                self._send(branch)
 
     def _note(self, node: int, view: View) -> None:
         """Keep what a search said about a node, and tell the page."""
@@ -182,7 +210,14 @@ class Player:
         message, view, is_done = await self._thinker.run(work)
         self._publish(epoch, message, view)
         if is_done and self._epoch == epoch:
-            self._analyzed = epoch
+            self._analyzed, self._branch_due = epoch, self._branch is not None
+
+    async def _look(self, epoch: int) -> None:
+        """Show the part of the finished search that is looked into."""
+        self._branch_due = False
+        branch = await self._thinker.run(partial(self._describe_branch, self.table.here))
+        if branch is not None and self._epoch == epoch:
+            self._send(branch)
 
     async def _reply(self, epoch: int) -> None:
         """Choose the engine's move and play it."""

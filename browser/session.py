@@ -17,13 +17,17 @@ from sgf.game_tree import ROOT
 
 MAX_VISITS = 100_000
 MAX_SECONDS = 600.0
+# Depth to which the search tree is shown.
+MAX_PATH = 100
 # Messages that may wait for a tab that does not read.
 MAX_WAITING = 500
 LOADING_POLL = 0.1
+# Messages that tell how far something has grown: one that was not sent yet gives way to a newer one.
+REPLACED = ("analysis", "branch")
 
 
 class Outbox:
-    """Messages on their way to a tab; an analysis that was not sent yet gives way to a newer one."""
+    """Messages on their way to a tab."""
 
     def __init__(self) -> None:
         """Start empty."""
@@ -32,8 +36,8 @@ class Outbox:
 
     def put(self, message: Message) -> None:
         """Add a message."""
-        if message["type"] == "analysis":
-            self._messages = [waiting for waiting in self._messages if waiting["type"] != "analysis"]
+        if message["type"] in REPLACED:
+            self._messages = [waiting for waiting in self._messages if waiting["type"] != message["type"]]
         self._messages.append(message)
         self._filled.set()
 
@@ -182,6 +186,14 @@ class Session:
             analysis_visits=fields.integer("analysisVisits", 1, MAX_VISITS, old.analysis_visits))
         self._send_settings()
         self.player.disturb(wants_reply=self.player.settings.side != old.side)
+
+    def do_look(self, fields: Fields) -> None:
+        """Show what the search compares after some moves, or nothing more of it."""
+        path = fields.integers("path", MAX_PATH)
+        points = len(self._table.board.onboard_pos)
+        if not all(PASS_POINT <= point < points for point in path):
+            raise MessageError("path must be points of the board")
+        self.player.look_into(path if fields.flag("on") else None)
 
     def do_review(self, fields: Fields) -> None:
         """Go through the whole game."""

@@ -223,6 +223,27 @@ def test_there_is_room_for_so_many_tabs_and_no_more() -> None:
     run(crowd)
 
 
+def test_the_search_tree_is_shown_as_it_grows_and_when_it_is_done() -> None:
+    async def look() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("look", on=True, path=[])
+            await tab.send("set", side="none", analyze=True, analysisVisits=3000)
+            growing = await tab.until("branch")
+            assert growing["visits"] > 0 and growing["color"] == "b" and growing["known"]
+            await tab.until("analysis", lambda message: message["final"])
+            done = await tab.until("branch", lambda message: message["visits"] >= 3000)
+            best = done["edges"][0]
+            assert best["bonus"] == pytest.approx(done["exploration"] * best["prior"] / (1 + best["visits"]), abs=2e-3)
+            await tab.send("look", on=True, path=[best["point"]])
+            below = await tab.until("branch")
+            assert below["color"] == "w" and below["path"] == [best["point"]] and below["visits"] < best["visits"]
+            await tab.send("look", on=True, path=[best["point"]] * 2)
+            assert not (await tab.until("branch"))["known"]
+            assert "points of the board" in (await tab.ask("look", on=True, path=[25]))["text"]
+    run(look)
+
+
 def test_moves_now_when_asked_to_hurry() -> None:
     async def hurry() -> None:
         async with room() as here:

@@ -1,6 +1,7 @@
 // The page: what comes from the server is kept and shown, what the player does is sent there.
 
 import { Board, shorten } from "./board.js";
+import { Branch } from "./branch.js";
 import { Connection } from "./connection.js";
 import { Game, PASS } from "./game.js";
 import { drawGraph } from "./graph.js";
@@ -47,9 +48,11 @@ const receivers = {
   position(message) {
     if (analysis?.node !== message.node) analysis = null;
     if (score?.node !== message.node) score = null;
+    if (game.position?.node !== message.node) branch.leave();
     game.position = message;
     keepPath();
   },
+  branch(message) { if (message.node === game.position.node) branch.receive(message); },
   analysis(message) { if (message.node === game.position.node) analysis = message; },
   score(message) { score = message; },
   thinking({ on }) { thinking = on; },
@@ -78,6 +81,8 @@ const connection = new Connection((message) => {
   line = state;
   redraw();
 });
+
+const branch = new Branch(connection, (point) => pointName(point), (letter) => colorName(letter));
 
 async function openLink() {
   const linked = await readLink();
@@ -108,6 +113,7 @@ function draw() {
   $("analyze").checked = settings.analyze;
   drawCandidates(wanted);
   drawReview();
+  branch.draw(settings.analyze);
   const path = game.line();
   drawGraph($("graph"), path, position.node, path.map(grade), (node) => connection.send("go", { node }));
   drawVariations($("tree"), game, (node) => connection.send("go", { node }));

@@ -10,7 +10,15 @@ const WORDS = {
     lead: "Lead", visits: "Visits", prior: "Prior", line: "Expected", review: "Analyze the game",
     reviewVisits: "Visits for each position", open: "Open…", save: "Save", link: "Link", playAt: "Play at",
     removeVariation: "Delete from here", keys: "Keys", size: "Board", handicap: "Handicap", komi: "Komi",
-    begin: "Begin", cancel: "Cancel",
+    begin: "Begin", cancel: "Cancel", searchTree: "Search tree", visitsN: "Visits n", priorP: "Prior P",
+    valueQ: "Value Q", bonusU: "Bonus U", start: "position", unknownBranch: "The search has not been here.",
+    branchSum: "{0} to move: N = {1} visits, c = {2}. The network alone says {3} %. Not yet visited moves count as {4}.",
+    analyzeFirst: "Switch the analysis on to see its tree.", moreMoves: "and {0} more moves",
+    treeText: "Each visit goes down the tree: at every position to the move with the greatest Q + U. Q is the mean win "
+      + "rate of the visits a move has had (in italics: not visited yet, a guess a little below its position's). "
+      + "U = c · P · √(N+1) / (1+n): high for moves that the network likes (P), and sinking with the move's own visits n, "
+      + "so that a promising move that was looked at seldom gets its turn. c grows slowly with N. "
+      + "At the end the most visited move is played. Click a move to go down.",
     keysText: "← → moves, ↑ ↓ variations, Home End, A analysis, T territory, P pass, U undo, G engine's move, N new "
       + "game, S save, O open. While the engine thinks, G makes it move at once. Or type a point, such as D4.",
     visitsEach: "{0} visits", visitsShort: "{0} visits", loading: "The engine is loading…",
@@ -32,7 +40,14 @@ const WORDS = {
     move: "手", winrate: "勝率", lead: "目差", visits: "探索", prior: "方策", line: "読み筋", review: "棋譜全体を検討",
     reviewVisits: "一局面の探索回数", open: "開く…", save: "保存", link: "リンク", playAt: "打つ点",
     removeVariation: "ここから削除", keys: "キー操作", size: "碁盤", handicap: "置石", komi: "コミ", begin: "始める",
-    cancel: "やめる",
+    cancel: "やめる", searchTree: "探索木", visitsN: "探索 n", priorP: "方策 P", valueQ: "価値 Q", bonusU: "ボーナス U",
+    start: "局面", unknownBranch: "ここはまだ探索されていません。",
+    branchSum: "{0}の番。N = {1} 回、c = {2}。ネットワークだけの勝率は {3} %。未探索の手は {4} とみなします。",
+    analyzeFirst: "検討を始めると探索木が表示されます。", moreMoves: "ほか {0} 手",
+    treeText: "探索は一回ごとに木を下ります。どの局面でも Q + U が最大の手を選びます。Q はその手を探索した結果の平均勝率です"
+      + "(斜体は未探索で、局面の値より少し低い推定値)。U = c · P · √(N+1) / (1+n) は、ネットワークが好む手(P)ほど大きく、"
+      + "その手の探索回数 n が増えると小さくなります。有望なのにあまり見ていない手にも番が回るためです。c は N とともに"
+      + "ゆっくり大きくなります。最後に、最も多く探索された手を打ちます。手をクリックすると先へ進みます。",
     keysText: "← → 手を進める、↑ ↓ 変化、Home End、A 検討、T 地合い、P パス、U 待った、G エンジンが打つ、N 新しい対局、S 保存、"
       + "O 開く。考慮中に G を押すと、すぐに打ちます。D4 のように点を入力しても打てます。",
     visitsEach: "{0} 回", visitsShort: "{0} 回", loading: "エンジンを読み込んでいます…",

@@ -1,0 +1,78 @@
+// The search tree at one place: what PUCT compares there. Rows lead down, the path leads up again.
+
+import { say } from "./text.js";
+
+const $ = (id) => document.getElementById(id);
+const DIGITS = 3;
+
+export class Branch {
+  // connection takes the wishes; name(point) and colorName(letter) put points and colors into words.
+  constructor(connection, name, colorName) {
+    this.connection = connection;
+    this.name = name;
+    this.colorName = colorName;
+    this.path = [];
+    this.message = null;
+    $("search-tree").ontoggle = () => this.look([]);
+  }
+
+  get isOpen() {
+    return $("search-tree").open;
+  }
+
+  look(path) {
+    this.path = path;
+    this.connection.send("look", { on: this.isOpen, path });
+  }
+
+  // Another position is looked at, where the tree begins anew.
+  leave() {
+    this.message = null;
+    this.path = [];
+  }
+
+  receive(message) {
+    if (message.path.join() === this.path.join()) this.message = message;
+  }
+
+  draw(isAnalyzing) {
+    if (!this.isOpen) return;
+    const { message } = this;
+    const steps = ["", ...this.path].map((point, depth) => {
+      const text = depth === 0 ? say("start") : this.name(point);
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: text });
+      button.onclick = () => this.look(this.path.slice(0, depth));
+      return button;
+    });
+    $("branch-path").replaceChildren(...steps);
+    const body = $("branch").tBodies[0];
+    if (!isAnalyzing || !message?.known) {
+      $("branch-sum").textContent = !isAnalyzing ? say("analyzeFirst") : message ? say("unknownBranch") : "";
+      body.replaceChildren();
+      return;
+    }
+    const more = message.more ? ` (${say("moreMoves", message.more)})` : "";
+    $("branch-sum").textContent = say("branchSum", this.colorName(message.color), message.visits, message.c.toFixed(DIGITS),
+      (100 * message.raw).toFixed(1), message.urgency.toFixed(DIGITS)) + more;
+    const most = Math.max(1, ...message.edges.map((edge) => edge.visits));
+    const best = Math.max(...message.edges.map((edge) => edge.value + edge.bonus));
+    body.replaceChildren(...message.edges.map((edge) => this.row(edge, most, best)));
+  }
+
+  row(edge, most, best) {
+    const row = document.createElement("tr");
+    const sum = edge.value + edge.bonus;
+    const numbers = [edge.prior, edge.value, edge.bonus, sum].map((number) => number.toFixed(DIGITS));
+    for (const text of [this.name(edge.point), edge.visits, ...numbers]) {
+      row.append(Object.assign(document.createElement("td"), { textContent: text }));
+    }
+    if (!edge.visits) row.cells[3].className = "guess";
+    if (sum === best) row.cells[5].className = "chosen";
+    const bar = Object.assign(document.createElement("div"), { className: "bar" });
+    bar.style.width = `${(100 * edge.visits) / most}%`;
+    row.append(document.createElement("td"));
+    row.lastChild.append(bar);
+    if (edge.visits) row.onclick = () => this.look([...this.path, edge.point]);
+    return row;
+  }
+}
