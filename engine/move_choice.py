@@ -78,7 +78,11 @@ def final_lead(board: GoBoard, color: Stone, all_alive: bool) -> float:
 
 
 class PassRule:
-    """When to pass in one position."""
+    """When to pass in one position.
+
+    Who judges the game may take dead stones off or count all as alive. Capturing them costs nothing by area, so a pass
+    must be right by both counts; with `all_alive` only the second one is asked.
+    """
 
     def __init__(self, board: GoBoard, color: Stone, all_alive: bool, may_pass: bool = True, cleanup: bool = False,
                  ) -> None:
@@ -89,8 +93,9 @@ class PassRule:
 
     @cached_property
     def lead(self) -> float:
-        """By how much the side to move leads if the game ends here."""
-        return final_lead(self._board, self._color, self._all_alive)
+        """By how much the side to move leads if the game ends here, by the count that is worse for it."""
+        lead = final_lead(self._board, self._color, all_alive=True)
+        return lead if self._all_alive else min(lead, final_lead(self._board, self._color, all_alive=False))
 
     @cached_property
     def _must_capture(self) -> bool:

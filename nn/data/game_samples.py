@@ -211,8 +211,11 @@ class GameSamples:
         side = np.where(games.color[rows] == 1, 1.0, -1.0).astype(np.float32)
         known = ~np.isnan(games.labels.lead[rows])
         move = self._index[games.pos[rows]]
-        policy = unpack_policies(games.labels, self._label_start[file], rows, actions) * self._teacher_weight
-        share = np.where(policy.sum(axis=1) > 0.0, 1.0 - self._teacher_weight, 1.0)
+        policy = unpack_policies(games.labels, self._label_start[file], rows, actions)
+        # A move without a win rate beside it was not searched: it may have been drawn, or played by anybody.
+        teacher = np.where(np.isnan(games.win_rate[rows]), 1.0, self._teacher_weight).astype(np.float32)
+        share = np.where(policy.any(axis=1), 1.0 - teacher, 1.0)
+        policy *= teacher[:, None]
         policy[np.arange(len(rows)), move] += share
         played, label = games.win_rate[rows].astype(np.float32), games.labels.win_rate[rows].astype(np.float32)
         win_rate = np.where(np.isnan(label), played,

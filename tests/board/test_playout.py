@@ -157,8 +157,8 @@ def test_an_atari_is_answered(diagram: str, black: str, answer: str | None) -> N
 
 
 @pytest.mark.parametrize(("diagram", "dead"), DEAD)
-def test_a_pass_wins_by_the_count_that_is_announced(diagram: str, dead: str) -> None:
-    """Under friendly rules the decision to pass takes the same stones off as final_score does."""
+def test_a_pass_wins_by_every_count(diagram: str, dead: str) -> None:
+    """With the stones off that final_score takes off, and with all of them on the board."""
     board = Twins.from_diagram(diagram).fast
     board.put_stone(PASS, Stone.BLACK)
     score = board.final_score(board.get_dead_stones())
@@ -166,7 +166,7 @@ def test_a_pass_wins_by_the_count_that_is_announced(diagram: str, dead: str) -> 
     for color, sign in ((Stone.BLACK, 1), (Stone.WHITE, -1)):
         for komi in (-80.5, 80.5, board.komi):
             board.set_komi(komi)
-            lead = sign * board.final_score(board.get_dead_stones())
+            lead = min(sign * board.final_score(board.get_dead_stones()), sign * board.final_score([]))
             other = board.copy()
             other.put_stone(PASS, Stone.get_opponent_color(color))
             rule = PassRule(other, color, all_alive=False)

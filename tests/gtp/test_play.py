@@ -166,12 +166,13 @@ def test_does_not_pass_when_that_loses(options: dict):
     assert gtp.ask("genmove w") != "pass"
 
 
-def test_dead_stones_decide_only_without_cgos_mode():
-    for cgos_mode, answer in ((False, "pass"), (True, "other")):
-        gtp = with_walls(cgos_mode=cgos_mode, make=lambda size: FakeEvaluator(size, pass_logit=20.0))
-        gtp.ask("play w D5")
-        gtp.ask("play w pass")
-        assert (gtp.ask("genmove b") == "pass") == (answer == "pass")
+@pytest.mark.parametrize("cgos_mode", [False, True])
+def test_a_game_that_dead_stones_would_lose_is_not_ended(cgos_mode: bool):
+    """A judge who counts all stones as alive gave such games to the other side: B+18 became W+17."""
+    gtp = with_walls(cgos_mode=cgos_mode, make=lambda size: FakeEvaluator(size, pass_logit=20.0))
+    gtp.ask("play w D5")
+    gtp.ask("play w pass")
+    assert gtp.ask("final_score").startswith("W" if cgos_mode else "B") and gtp.ask("genmove b") != "pass"
 
 
 def test_scores():
