@@ -12,6 +12,7 @@ if __name__ == "__main__":
 import importlib.util
 import os
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,11 +39,9 @@ DEFAULTS: dict[str, tuple[Any, Any]] = {
 
 # What is usual with the lecture's network and with the pooled one, for options that are not given.
 NETWORK_DEFAULTS: dict[str, tuple[Any, Any]] = {
-    "features": ("basic", "rich"), "block": ("res", "gpool"), "ownership_weight": (0.0, 1.0), "lead_weight": (0.0, 0.1),
+    "features": ("basic", "rich"), "block": ("res", "gpool"), "activation": ("relu", "relu"),
+    "norm": ("batch", "batch"), "ownership_weight": (0.0, 1.0), "lead_weight": (0.0, 0.1),
 }
-
-
-LECTURE_NETWORK = {"activation": "relu", "norm": "batch"}
 
 
 def by_network(name: str) -> str:
@@ -102,8 +101,9 @@ def by_kind(name: str) -> str:
          "search's win rate is recorded with it.",
 )
 @click.option(
-    "--head", type=click.Choice(["lecture", "pooled"]), default="lecture", show_default=True,
-    help="One weight a point, as TamaGo, or pooled: any board size, with ownership and lead.",
+    "--head", type=click.Choice(["lecture", "pooled"]),
+    help="One weight a point, as TamaGo, or pooled: any board size, with ownership and lead.  [default: that of "
+         "--start, or lecture]",
 )
 @click.option(
     "--features", type=click.Choice(["basic", "rich"]),
@@ -114,12 +114,12 @@ def by_kind(name: str) -> str:
     help=f"Residual, squeeze-and-excitation, global pooling or bottleneck blocks.{by_network('block')}",
 )
 @click.option(
-    "--activation", type=click.Choice(["relu", "swish", "mish"]), default="relu", show_default=True,
-    help="What follows a convolution.",
+    "--activation", type=click.Choice(["relu", "swish", "mish"]),
+    help="What follows a convolution.  [default: that of --start, or relu]",
 )
 @click.option(
-    "--norm", type=click.Choice(["batch", "none"]), default="batch", show_default=True,
-    help="What keeps the numbers of a layer in their range.",
+    "--norm", type=click.Choice(["batch", "none"]),
+    help="What keeps the numbers of a layer in their range.  [default: that of --start, or batch]",
 )
 @click.option(
     "--epochs", type=click.IntRange(1),
@@ -203,6 +203,7 @@ def by_kind(name: str) -> str:
 def main(**options: Any) -> None:
     """Train a network from game records or from self-play; the same command goes on with an interrupted run."""
     rl, kifu_dir, workers, labels = (options.pop(name) for name in ("rl", "kifu_dir", "workers", "labels"))
+    take_shape_of_start(options)
     pooled = options["head"] == "pooled"
     options["board_sizes"] = tuple(sorted(set(options["board_sizes"])))
     for name, values in NETWORK_DEFAULTS.items():
@@ -240,12 +241,24 @@ def main(**options: Any) -> None:
         sys.exit(128 + signal.Signals[stopped])
 
 
+def take_shape_of_start(options: dict[str, Any]) -> None:
+    """Fill in what is not said about the network from the model file that the run begins with."""
+    shape: dict[str, Any] = {}
+    if options["start"]:
+        from nn.model_file import ModelFileError
+        from nn.network.weights import load_network
+        with suppress(ModelFileError):  # which the run itself will tell
+            shape = load_network(options["start"]).shape
+    options["head"] = options["head"] or shape.get("head", "lecture")
+    for name in ("features", "block", "activation", "norm"):
+        options[name] = options[name] or shape.get(name)
+
+
 def complain_about_network(options: dict[str, Any], rl: bool, labels: tuple[str, ...], kifu_dir: str | None) -> None:
     """End the program where the options about the network do not go together."""
     if options["head"] == "lecture":
         for name in ("features", "block", "activation", "norm", "lead_weight"):
-            usual = NETWORK_DEFAULTS.get(name, (LECTURE_NETWORK.get(name), None))[0]
-            if options[name] != usual:
+            if options[name] != NETWORK_DEFAULTS[name][0]:
                 fail(f"--{name.replace('_', '-')} {options[name]} needs --head pooled", 2)
         if len(options["board_sizes"]) > 1:
             fail("several --size need --head pooled: the lecture's network plays one board size", 2)

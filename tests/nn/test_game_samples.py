@@ -207,6 +207,16 @@ def test_a_stopped_run_goes_on_to_the_same_network(config: TrainConfig, monkeypa
     assert same(gone_on["weights"], whole["weights"]) and gone_on["about"]["steps"] == whole["about"]["steps"]
 
 
+def test_a_run_takes_the_kind_of_network_from_its_start(config: TrainConfig, folder: Path) -> None:
+    train(replace(config, activation="mish"))
+    command = ["--start", str(config.output), "--output", str(folder / "y.bin"), "--data-dir", str(folder), "--size",
+               str(SIZE), "--epochs", "1", "--use-gpu", "false", "--batch-size", "4"]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    shape = load_network(folder / "y.bin", SIZE).shape
+    assert (shape["head"], shape["features"], shape["activation"], shape["filters"]) == ("pooled", "rich", "mish", 8)
+
+
 @pytest.mark.parametrize(("options", "complaint"), [
     (("--features", "rich"), "--features rich needs --head pooled"),
     (("--activation", "mish"), "--activation mish needs --head pooled"),
