@@ -29,7 +29,7 @@ from nn.data.data_file import UNFINISHED, Blocks, GameTable, hold_data_folder, r
 from common.parallel import map_in_order
 from nn.data.game_file import new_game_arrays, write_game_file
 from nn.data.labels import LabelFile, Labels, read_labels
-from nn.data.report import Report
+from nn.data.game_report import GameReport
 from nn.data.game_encoder import GameEncoder, mover_value
 from sgf.archive import SelfPlayGame, list_archive, list_games, read_selfplay_games
 from sgf.collection import (
@@ -64,14 +64,14 @@ def generate_supervised_learning_data(
     is usable and OSError where the folders cannot be used.
     """
     folder = Path(program_dir) / "data" if data_dir is None else Path(data_dir)
-    report = Report()
+    report = GameReport()
     result = _make_files(kifu_dir, folder, "sl_data", [board_size], workers, report, write_data_file)
     print_err(report.summary())
     return result
 
 
 def _make_files(
-    kifu_dir: str | Path, folder: Path, name: str, sizes: Sequence[int], workers: int | None, report: Report,
+    kifu_dir: str | Path, folder: Path, name: str, sizes: Sequence[int], workers: int | None, report: GameReport,
     write: Callable[[Path, list[Kifu], int], None],
 ) -> list[str]:
     """Have the games of `kifu_dir` written to <folder>/<name>_{k}.npz, all of them or none; return the paths.
@@ -101,7 +101,7 @@ def generate_game_data(
     Games on boards of all `sizes` are used, each file has those of one size. Games that no file of labels knows teach by
     their results alone. Everything else as above. Raises DataError for labels that cannot be used, too.
     """
-    label_files, report, labelled = [read_labels(path) for path in label_paths], Report(), 0
+    label_files, report, labelled = [read_labels(path) for path in label_paths], GameReport(), 0
 
     def write(path: Path, games: list[Kifu], board_size: int) -> None:
         nonlocal labelled
@@ -168,7 +168,7 @@ def _group_by_samples(games: Iterable[Kifu], limit: int) -> Iterator[list[Kifu]]
     yield from groups.values()
 
 
-def _read_games(paths: list[str], sizes: Sequence[int], workers: int, report: Report) -> Iterator[Kifu]:
+def _read_games(paths: list[str], sizes: Sequence[int], workers: int, report: GameReport) -> Iterator[Kifu]:
     """Yield the games that the rules allow, in order; report them and the others."""
     encoders = {size: GameEncoder(size) for size in sizes}
     total = sum(os.path.getsize(path) for path in paths)

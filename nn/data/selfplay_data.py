@@ -23,7 +23,7 @@ from nn.data.data_generator import PIECES_PER_TASK, NoTrainingDataError
 from nn.data.game_encoder import GameEncoder, mover_value
 from nn.data.game_file import new_game_arrays, policy_labels, write_game_file
 from nn.data.labels import Labels
-from nn.data.report import Report
+from nn.data.game_report import GameReport
 from sgf.archive import SelfPlayGame, list_archive, list_games, read_selfplay_games
 from sgf.collection import Skipped, describe_left_out
 from sgf.grammar import SGFError
@@ -43,7 +43,7 @@ def generate_reinforcement_learning_data(
     """
     name, update = ("rl_games", _update_game_file) if as_games else ("rl_data", _update_data_file)
     folder = Path(program_dir) / "data" if data_dir is None else Path(data_dir)
-    archive, report, wanted = list_archive(kifu_dir), Report(), window_size
+    archive, report, wanted = list_archive(kifu_dir), GameReport(), window_size
     files: list[Path] = []
     with hold_data_folder(folder):
         for number in reversed(archive):
@@ -63,7 +63,7 @@ def generate_reinforcement_learning_data(
     return [str(path) for path in files]
 
 
-def _update_game_file(path: Path, folder: Path, board_size: int, workers: int, report: Report) -> int:
+def _update_game_file(path: Path, folder: Path, board_size: int, workers: int, report: GameReport) -> int:
     """As _update_data_file, for a file of games: their moves, and the policies as labels."""
     paths = list_games(folder)
     stamps = _stamps(paths)
@@ -94,7 +94,7 @@ def _stamps(paths: dict[int, Path]) -> dict[int, tuple[int, int]]:
     return {number: (stat.st_size, stat.st_mtime_ns) for number, stat in ((n, p.stat()) for n, p in paths.items())}
 
 
-def _update_data_file(path: Path, folder: Path, board_size: int, workers: int, report: Report) -> int:
+def _update_data_file(path: Path, folder: Path, board_size: int, workers: int, report: GameReport) -> int:
     """Make the file of one folder hold exactly the games that lie there; return how many are usable."""
     paths = list_games(folder)
     stamps = _stamps(paths)
@@ -112,7 +112,7 @@ def _update_data_file(path: Path, folder: Path, board_size: int, workers: int, r
 
 
 def _read_selfplay(
-    paths: dict[int, str], board_size: int, workers: int, report: Report
+    paths: dict[int, str], board_size: int, workers: int, report: GameReport
 ) -> dict[int, SelfPlayGame]:
     """Return the usable games by number; report them and the others."""
     numbers, encoder = {path: number for number, path in paths.items()}, GameEncoder(board_size)

@@ -12,7 +12,7 @@ from sgf.collection import Kifu, Skipped
 
 
 @dataclass
-class Report:
+class GameReport:
     """What came of the games."""
 
     games: int = 0
