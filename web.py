@@ -54,7 +54,10 @@ COUNT = click.IntRange(min=1)
 @click.option("--visits", type=COUNT, show_default="200; the page can change it", help="Visits per move.")
 @click.option("--const-time", type=FiniteRange(0.0, min_open=True), show_default="none; the page can change it",
               help="Seconds per move; beats --visits.")
-def main(port: int, host: str, token: str, opens: bool, model: str, **arguments: Any) -> int:
+@click.option("--watch", multiple=True, type=click.Path(exists=True, file_okay=False, path_type=Path),
+              show_default="the current one",
+              help="Folder of a training or a pipeline to show, with model/ and archive/ in it; may be given again.")
+def main(port: int, host: str, token: str, opens: bool, model: str, watch: tuple[Path, ...], **arguments: Any) -> int:
     """Play and analyze in a browser."""
     try:
         found = find_model(model, Path(__file__).resolve().parent)
@@ -75,7 +78,7 @@ def main(port: int, host: str, token: str, opens: bool, model: str, **arguments:
 
     try:
         with suppress(KeyboardInterrupt):
-            asyncio.run(serve(open_hall, host, port, token, on_ready))
+            asyncio.run(serve(open_hall, host, port, token, on_ready, watch or (Path(),)))
     except OSError as error:
         print_err(f"web.py: cannot listen on {host}:{port}: {error.strerror or error}; give another --port")
         return EXIT_CANNOT_LISTEN

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 OpenHall = Callable[[], "Hall"]
 
 HALL = web.AppKey("hall", asyncio.Future)
-TASKS = web.AppKey("tasks", set)
+WATCHED = web.AppKey("watched", list)
 
 
 def is_local(host: str) -> bool:
@@ -105,6 +105,30 @@ async def show_page(_: web.Request) -> web.StreamResponse:
     return web.FileResponse(STATIC / "index.html")
 
 
+async def show_runs_page(_: web.Request) -> web.StreamResponse:
+    """Answer with the page of the runs that are watched."""
+    return web.FileResponse(STATIC / "runs.html")
+
+
+async def tell_runs(request: web.Request) -> web.StreamResponse:
+    """Answer with what the watched folders tell."""
+    from browser.runs import Watcher
+
+    watcher = Watcher(request.app[WATCHED])
+    return web.json_response(await asyncio.get_running_loop().run_in_executor(None, watcher.read))
+
+
+async def tell_game(request: web.Request) -> web.StreamResponse:
+    """Answer with the record of a game of self-play."""
+    from browser.runs import Watcher
+
+    numbers = [int(request.match_info[name]) for name in ("folder", "generation", "number")]
+    record = Watcher(request.app[WATCHED]).read_game(*numbers)
+    if record is None:
+        raise web.HTTPNotFound(text="There is no such game.\n")
+    return web.Response(text=record, content_type="application/x-go-sgf", charset="utf-8")
+
+
 async def serve_tab(request: web.Request) -> web.StreamResponse:
     """Serve one tab until it is closed."""
     socket = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=MAX_MESSAGE)
@@ -150,11 +174,18 @@ async def serve_tab(request: web.Request) -> web.StreamResponse:
     return socket
 
 
-def make_app(open_hall: OpenHall, token: str = "") -> web.Application:
-    """Return the server; `open_hall` is called once in a thread of its own, and a token asked for unless ""."""
+def make_app(open_hall: OpenHall, token: str = "", watched: Sequence[Path] = ()) -> web.Application:
+    """Return the server; `open_hall` is called once in a thread of its own, and a token asked for unless "".
+
+    `watched` are the folders whose runs can be seen.
+    """
     app = web.Application(middlewares=[Guard(token).middleware], client_max_size=MAX_MESSAGE)
     app.router.add_get("/", show_page)
+    app[WATCHED] = list(watched)
     app.router.add_get("/tab", serve_tab)
+    app.router.add_get("/runs", show_runs_page)
+    app.router.add_get("/runs/data", tell_runs)
+    app.router.add_get(r"/runs/{folder:\d{1,3}}/{generation:\d{1,9}}/{number:\d{1,9}}", tell_game)
     app.router.add_static("/static", STATIC)
 
     async def start(app: web.Application) -> None:
@@ -171,11 +202,12 @@ def make_app(open_hall: OpenHall, token: str = "") -> web.Application:
     return app
 
 
-async def serve(open_hall: OpenHall, host: str, port: int, token: str, on_ready: Callable[[str], None]) -> None:
+async def serve(open_hall: OpenHall, host: str, port: int, token: str, on_ready: Callable[[str], None],
+                watched: Sequence[Path] = ()) -> None:
     """Serve until cancelled; `on_ready` gets the address to open. Raises OSError where it cannot listen there."""
     if not token and not is_local(host):
         token = secrets.token_urlsafe(TOKEN_BYTES)
-    runner = web.AppRunner(make_app(open_hall, token), access_log=None)
+    runner = web.AppRunner(make_app(open_hall, token, watched), access_log=None)
     await runner.setup()
     try:
         site = web.TCPSite(runner, host, port)

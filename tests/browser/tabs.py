@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from aiohttp import ClientWebSocketResponse, WSMsgType
@@ -24,9 +25,7 @@ def make_hall(**options: Any) -> Hall:
     """Return a hall whose network likes points by number and plays 3x3 to 9x9."""
     given = {"visits": 8, "size": SIZE} | options
     source = EvaluatorSource(lambda size: FakeEvaluator(size or SIZE), range(3, 10))
-    hall = Hall(EngineOptions(**given), source)
-    hall.engines.loader.start()
-    return hall
+    return Hall(EngineOptions(**given), source)
 
 
 class Tab:
@@ -77,10 +76,11 @@ class Room:
 
 
 @asynccontextmanager
-async def room(token: str = "", hall: Hall | None = None, **options: Any) -> AsyncIterator[Room]:
+async def room(token: str = "", hall: Hall | None = None, watched: Sequence[Path] = (), **options: Any,
+               ) -> AsyncIterator[Room]:
     """Run a server."""
     chosen = hall or make_hall(**options)
-    async with TestClient(TestServer(make_app(lambda: chosen, token))) as client:
+    async with TestClient(TestServer(make_app(lambda: chosen, token, watched))) as client:
         yield Room(client)
 
 

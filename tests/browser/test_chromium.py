@@ -10,15 +10,25 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from browser.hall import Hall
 from browser.server import serve
 from tests.browser.tabs import SECONDS, SIZE, make_hall
+from tests.conftest import ROOT
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-playwright.expect.set_options(timeout=8000)
-expect, Page, Browser = playwright.expect, playwright.Page, playwright.Browser
+if TYPE_CHECKING:
+    from playwright import sync_api as playwright
+    from playwright.sync_api import Browser, BrowserContext, FilePayload, Page
+else:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+# Seconds after which something should be seen, on a busy machine.
+PATIENCE = 20
+expect = playwright.expect
+expect.set_options(timeout=1000 * PATIENCE)
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 RECORD = "(;FF[4]GM[1]SZ[5]KM[3.5]PB[Kuro];B[cc];W[bb](;B[dd];W[ee])(;B[cb]))"
@@ -43,7 +53,14 @@ def address() -> Iterator[str]:
     """Run a server with a network that needs no file, and return where it is."""
     addresses: queue.Queue[str] = queue.Queue()
     loop = asyncio.new_event_loop()
-    server = loop.create_task(serve(make_hall, "127.0.0.1", 0, "", addresses.put))
+    def open_hall() -> Hall:
+        """Return a hall whose engine is loaded."""
+        hall = make_hall()
+        hall.engines.loader.get()
+        return hall
+
+    watched = [ROOT / "doc" / "img"]
+    server = loop.create_task(serve(open_hall, "127.0.0.1", 0, "", addresses.put, watched))
 
     def run() -> None:
         with suppress(asyncio.CancelledError):
@@ -65,7 +82,7 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     context.close()
 
 
-def open_page(context: playwright.BrowserContext, address: str) -> Page:
+def open_page(context: BrowserContext, address: str) -> Page:
     """Open the page and wait for the board."""
     page = context.new_page()
     page.set_default_timeout(1000 * SECONDS)
@@ -89,8 +106,8 @@ def expect_stones(page: Page, black: int, white: int) -> None:
 
 def load(page: Page, record: str) -> None:
     """Open a record as a file."""
-    file = {"name": "game.sgf", "mimeType": "application/x-go-sgf", "buffer": record.encode()}
-    page.set_input_files("#file", files=[file])
+    file: FilePayload = {"name": "game.sgf", "mimeType": "application/x-go-sgf", "buffer": record.encode()}
+    page.set_input_files("#file", file)
 
 
 def test_a_whole_game_by_clicks(page: Page) -> None:
@@ -184,8 +201,8 @@ def test_two_tabs_and_a_link_from_one_to_the_other(page: Page, address: str) -> 
 
 
 def test_a_phone(browser: Browser, address: str) -> None:
-    phone = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
-    context = browser.new_context(locale="ja-JP", **phone)
+    context = browser.new_context(locale="ja-JP", viewport={"width": 360, "height": 740}, is_mobile=True,
+                                  has_touch=True)
     page = open_page(context, address)
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     page.tap('.shudan-vertex[data-x="2"][data-y="2"]')
@@ -211,3 +228,16 @@ def test_keyboard_readers_and_languages(page: Page) -> None:
     expect(page.locator("#status")).to_contain_text("黒の番です")
     page.click("#theme")
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+
+
+def test_the_runs_that_are_watched(browser: Browser, address: str) -> None:
+    context = browser.new_context(locale="en-US")
+    page = context.new_page()
+    page.on("pageerror", lambda error: pytest.fail(f"in the page: {error}"))
+    page.goto(f"{address}runs")
+    expect(page.locator(".card")).to_contain_text("sl: step 13440")
+    expect(page.locator("figure")).to_have_count(11)
+    expect(page.locator("figcaption", has_text="Elo (generation) · now")).to_have_count(1)
+    page.uncheck(".run:has-text('sl') input")
+    expect(page.locator("figure")).to_have_count(7)
+    context.close()

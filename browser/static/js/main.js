@@ -6,7 +6,8 @@ import { Connection } from "./connection.js";
 import { Game, PASS } from "./game.js";
 import { drawGraph } from "./graph.js";
 import { makeLink, readLink } from "./link.js";
-import { currentLanguage, say, setLanguage, translate } from "./text.js";
+import { setUpPage } from "./page.js";
+import { say } from "./text.js";
 import { drawVariations } from "./variations.js";
 
 const $ = (id) => document.getElementById(id);
@@ -302,16 +303,6 @@ $("new-dialog").onclose = () => {
     size: Number($("new-size").value), handicap: Number($("new-handicap").value), komi: Number($("new-komi").value),
   });
 };
-$("language").onclick = () => {
-  setLanguage(currentLanguage() === "ja" ? "en" : "ja");
-  begin();
-  redraw();
-};
-$("theme").onclick = () => {
-  const isDark = getComputedStyle(document.documentElement).colorScheme === "dark";
-  localStorage.setItem("theme", isDark ? "light" : "dark");
-  document.documentElement.dataset.theme = localStorage.getItem("theme");
-};
 document.ondragover = (event) => event.preventDefault();
 document.ondrop = (event) => {
   event.preventDefault();
@@ -349,16 +340,13 @@ function choose(select, value) {
 }
 
 function begin() {
-  $("language").textContent = currentLanguage() === "ja" ? "English" : "日本語";
   fill($("strength"), STRENGTHS.map((visits) => [visits, say("visitsEach", visits)]));
   fill($("analysis-visits"), ANALYSES.map((visits) => [visits, say("visitsShort", shorten(visits))]));
   fill($("review-visits"), REVIEWS.map((visits) => [visits, say("visitsEach", visits)]));
   fill($("new-handicap"), [[0, say("handicapNone")], ...range(2, 9).map((stones) => [stones, stones])]);
   $("review-visits").value ||= 100;
-  translate();
 }
 
-const theme = localStorage.getItem("theme");
-if (theme) document.documentElement.dataset.theme = theme;
+setUpPage(() => { begin(); redraw(); });
 begin();
 $("review-visits").value = 100;

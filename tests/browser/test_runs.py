@@ -1,0 +1,82 @@
+"""What the page of the runs is told comes from the files alone, whatever state they are in."""
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from browser.runs import MAX_ROWS, Watcher, games_per_hour, read_table
+from selfplay.archive import BatchSettings, write_settings
+from tests.browser.tabs import room, run
+
+GAME = "(;FF[4]GM[1]SZ[5]KM[0.5];B[cc];W[bb])"
+
+
+@pytest.fixture
+def folder(root: Path, tmp_path: Path) -> Path:
+    """Return the folder of a pipeline that plays its third generation."""
+    (tmp_path / "model").mkdir()
+    shutil.copy(root / "doc" / "img" / "rl-metrics.csv", tmp_path / "model")
+    batch = tmp_path / "archive" / "3"
+    batch.mkdir(parents=True)
+    (tmp_path / "archive" / "2").mkdir()
+    settings = BatchSettings(games=10, size=5, visits=16, komi=0.5, superko=True, resign_threshold=0.05,
+                             no_resign_rate=0.1, seed=1)
+    write_settings(batch, settings)
+    for number in range(1, 5):
+        (batch / f"{number}.sgf").write_text(GAME, encoding="ascii")
+        os.utime(batch / f"{number}.sgf", (time.time() - 60 * (5 - number),) * 2)
+    return tmp_path
+
+
+def test_tables_archive_rate_and_time_left(folder: Path) -> None:
+    (told,) = Watcher([folder]).read()
+    (table,) = told["tables"]
+    assert (table["name"], table["key"]) == ("rl", "generation")
+    assert table["columns"]["generation"][:2] == [0, 1] and table["columns"]["games"][:2] == [None, 500]
+    assert table["columns"]["elo"][0] == -1625.0
+    archive = told["archive"]
+    assert (archive["generation"], archive["games"], archive["wanted"], archive["newest"]) == (3, 4, 10, [1, 2, 3, 4])
+    assert archive["perHour"] == 60 and archive["secondsLeft"] == 360 and archive["settings"]["visits"] == 16
+
+
+def test_a_run_that_is_not_there_yet_half_written_or_damaged_tells_less(folder: Path) -> None:
+    (folder / "sl-metrics.csv").write_bytes(b"step,epoch\n1000,1\n20\xff")
+    (folder / "model" / "x-metrics.csv").write_text("step,train_loss\n1000,nan\n2000,0.5\nfoo,1\n3000")
+    (folder / "archive" / "3" / "batch.json").write_text("{", encoding="ascii")
+    (told,) = Watcher([folder]).read()
+    tables = {table["name"]: table["columns"] for table in told["tables"]}
+    assert tables["x"] == {"step": [1000, 2000, 3000], "train_loss": [None, 0.5, None]}
+    assert told["archive"]["wanted"] is None and told["archive"]["secondsLeft"] is None
+    (nothing,) = Watcher([folder / "missing"]).read()
+    assert nothing["tables"] == [] and nothing["archive"] is None
+
+
+def test_long_tables_are_thinned_out_but_keep_their_end(tmp_path: Path) -> None:
+    path = tmp_path / "sl-metrics.csv"
+    path.write_text("step\n" + "".join(f"{step}\n" for step in range(1000)), encoding="ascii")
+    table = read_table(path)
+    assert table is not None and len(table["columns"]["step"]) <= MAX_ROWS and table["columns"]["step"][-1] == 999
+
+
+def test_rates() -> None:
+    assert games_per_hour([0.0, 60.0, 120.0], 130.0) == 60
+    assert games_per_hour([0.0, 60.0], 10_000.0) is None and games_per_hour([5.0], 6.0) is None
+
+
+def test_the_server_tells_runs_and_their_games_and_nothing_beside(folder: Path) -> None:
+    (folder / "secret.sgf").write_text("secret", encoding="ascii")
+
+    async def ask() -> None:
+        async with room(watched=[folder]) as here:
+            assert (await here.client.get("/runs")).status == 200
+            told = await (await here.client.get("/runs/data")).json()
+            assert told[0]["archive"]["games"] == 4
+            game = await here.client.get("/runs/0/3/2")
+            assert await game.text() == GAME and game.content_type == "application/x-go-sgf"
+            for path in ("/runs/1/3/2", "/runs/0/3/99", "/runs/0/3/..", "/runs/0/../secret", "/runs/0/3/-1"):
+                assert (await here.client.get(path)).status in (403, 404)
+    run(ask)
