@@ -99,7 +99,8 @@ class MoveChooser:
             drawn = draw_by_visits(found, self.options.temperature, rng)
             result = self._settle(found.with_first(drawn), rule)
             # The win rate of the search's own move: the rules for passing do not make the position worse.
-            choice = Choice(result.pos, found.winrate, found.visits, tuple(result.candidates[0].pv), found.time_limit)
+            choice = Choice(result.pos, found.winrate, found.visits, tuple(result.candidates[0].pv), found.time_limit,
+                            found.slowest_batch)
         if watch.report is not None:
             watch.report(result)
         return choice

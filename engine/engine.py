@@ -18,7 +18,7 @@ from engine.diagnostics import format_choice, format_speed
 from engine.game import Game
 from engine.move_choice import Choice
 from engine.options import EngineOptions
-from engine.precompile import compile_planes, compile_rules, compiling
+from engine.precompile import compile_estimates, compile_planes, compile_rules, compiling
 from mcts.analysis import SearchResult
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit
@@ -109,6 +109,7 @@ class Engine(Game):
             board.put_stone(result.pos, color)
             color = Stone.get_opponent_color(color)
         compile_rules()
+        compile_estimates()
         if result.seconds > 0:
             self.time.speed = result.visits / result.seconds
 
@@ -148,7 +149,7 @@ class Engine(Game):
         self.cpu_time += time.process_time() - cpu_begin
         self._last_move_at = time.monotonic()
         elapsed = self._last_move_at - asked_at
-        self.time.finish(color, elapsed, choice.visits, limit, choice.time_limit)
+        self.time.finish(color, elapsed, choice.visits, limit, choice.time_limit, choice.slowest_batch)
         if not watch.quiet:
             print_err(format_speed(elapsed, choice.visits))
         return pos

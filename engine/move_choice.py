@@ -15,7 +15,7 @@ from mcts.analysis import SearchResult
 class Choice:
     """A move with the win rate that the side to move had before it, the visits that it cost and the line expected.
 
-    `time_limit` is when the search had to end, seconds after it began.
+    `time_limit` is when the search had to end, seconds after it began, `slowest_batch` how long one batch took at most.
     """
 
     pos: int
@@ -23,6 +23,7 @@ class Choice:
     visits: int = 0
     pv: tuple[int, ...] = ()
     time_limit: float = math.inf
+    slowest_batch: float = 0.0
 
 
 class ResignPolicy:

@@ -1,14 +1,18 @@
-"""What a first start compiles, in two processes: the search in a child, the rest here.
+"""What a first start compiles, in two processes: the search and what uses its playouts in a child, the rest here.
 
 numba compiles on one core, since it holds a lock; the cache on disk is where the two meet. Later starts find all there.
+Each half takes about as long as the other, loading torch and the network included.
 """
 
 import multiprocessing
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from board.benson import find_pass_alive
 from board.go_board import GoBoard
 from board.stone import Stone
 from common.cores import count_usable_cores
@@ -20,25 +24,37 @@ from engine.move_choice import final_lead, first_playable
 from mcts.analysis import CandidateMove
 from mcts.params import SearchLimit
 from mcts.score_estimate import ScoreEstimator
-from mcts.search_kernels import back_up_batch, select_batch, start_tree
+from mcts.search_kernels import back_up_batch, select_batch
 from mcts.tree import MCTSTree
-from nn.feature import PlaneSet, encode_board
+from nn.feature import BASIC, Encoder, PlaneSet, Positions, encode_board
 
 # Compiled code serves every size.
 SIZE = 5
 VISITS = 4
 
 
-def answer_evenly(planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Stand in for a network: return equal logits [N, A] and equal chances to lose, draw and win [N, 3]."""
-    actions = planes.shape[-1] ** 2 + 1
-    return np.zeros((len(planes), actions), dtype=np.float32), np.full((len(planes), 3), 1 / 3, dtype=np.float32)
+def encode_nothing(positions: Positions, count: int, komi: float, work: Any, out: np.ndarray) -> None:
+    """Stand in for the encoder of a plane set, which is compiled for the network that is played with."""
+
+
+BLIND = replace(BASIC, encode=encode_nothing)
+
+
+class EvenEvaluator:
+    """Stands in for a network: all moves alike, every game even."""
+
+    plane_set = BLIND
+
+    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return logits [N, A] and chances to lose, draw and win [N, 3]."""
+        actions = planes.shape[-1] ** 2 + 1
+        return np.zeros((len(planes), actions), dtype=np.float32), np.full((len(planes), 3), 1 / 3, dtype=np.float32)
 
 
 def compile_search() -> None:
     """Compile what a search calls, as one does that goes on after a move."""
     with without_compiler():
-        board, tree = GoBoard(SIZE), MCTSTree(answer_evenly, SIZE)
+        board, tree = GoBoard(SIZE), MCTSTree(EvenEvaluator(), SIZE)
     for color in (Stone.BLACK, Stone.WHITE):
         pos = tree.search(board, color, SearchLimit(VISITS, strict=True)).pos
         with without_compiler():
@@ -48,33 +64,44 @@ def compile_search() -> None:
 def compile_rules() -> None:
     """Compile what a game calls beside the search."""
     board, color = GoBoard(SIZE), Stone.BLACK
-    move = CandidateMove(board.onboard_pos[0], 1, 0.5, 0.5, 0.5, 0, pv=board.onboard_pos[:1])
-    ScoreEstimator(board, color).estimate_moves([move])
-    board.put_stone(move.pos, color)
+    board.put_stone(board.onboard_pos[0], color)
     first_playable(board, Stone.WHITE, board.onboard_pos)
-    final_lead(board, color, all_alive=False)
+    final_lead(board, color, all_alive=True)
+    find_pass_alive(board.state, int(color))
     board.check_self_atari_stone(board.onboard_pos[-1], color)
     board.copy().undo()
 
 
+def compile_estimates() -> None:
+    """Compile what counts a position that is not played out, and what shows one to the network outside of a search."""
+    board, color = GoBoard(SIZE), Stone.BLACK
+    move = CandidateMove(board.onboard_pos[0], 1, 0.5, 0.5, 0.5, 0, pv=board.onboard_pos[:1])
+    ScoreEstimator(board, color).estimate_moves([move])
+    encode_board(board, color, BLIND)
+
+
 def compile_planes(plane_set: PlaneSet) -> None:
-    """Compile what shows positions to the network."""
-    encode_board(GoBoard(SIZE), Stone.BLACK, plane_set)
+    """Compile what makes the planes that the network wants."""
+    positions = plane_set.new_positions(SIZE, 1)
+    for buffers in (positions.now, positions.before, positions.earlier):
+        buffers[:] = GoBoard(SIZE).state.buffer
+    Encoder(plane_set, SIZE, plane_set.new_planes(SIZE, 1))(positions, 1, 0.0)
 
 
-def compile_search_in_child() -> None:
-    """Compile the search in a process of its own, which ends with its parent."""
+def compile_in_child() -> None:
+    """Compile the search and what it shares most with, in a process of its own, which ends with its parent."""
     end_with_parent()
     compile_search()
+    compile_estimates()
 
 
 @contextmanager
 def compiling() -> Iterator[None]:
     """On a first start, compile beside what is done inside, and leave when all is compiled."""
-    if count_usable_cores() < 2 or all(map(is_cached, (start_tree, select_batch, back_up_batch))):
+    if count_usable_cores() < 2 or all(map(is_cached, (select_batch, back_up_batch))):
         yield
         return
-    child = multiprocessing.get_context("spawn").Process(target=compile_search_in_child, daemon=True)
+    child = multiprocessing.get_context("spawn").Process(target=compile_in_child, daemon=True)
     with block_interrupts():
         child.start()
     try:

@@ -37,6 +37,7 @@ class SearchResult:
     candidates: list[CandidateMove]  # by order
     tree_is_full: bool = False
     time_limit: float = math.inf  # seconds after which it had to end
+    slowest_batch: float = 0.0  # seconds
     temperature: float = 1.0  # of the root: its priors are the network's policy ** (1 / temperature), normalized
 
     @property

@@ -32,6 +32,7 @@ class SearchProgress:
     visits: int = 0  # made by this search
     batches: int = 0
     longest_batch: float = 0.0  # seconds; fades
+    slowest_batch: float = 0.0  # seconds; does not
     speed: float = 0.0  # visits a second inside the batches
     time_limit: float = field(init=False)  # seconds that it may take, as far as known
 
@@ -57,6 +58,7 @@ class SearchProgress:
         self.visits += visits
         self.batches += 1
         self.longest_batch = max(seconds, LONGEST_BATCH_DECAY * self.longest_batch)
+        self.slowest_batch = max(seconds, self.slowest_batch)
         speed = visits / max(seconds, SHORTEST_BATCH)
         self.speed += (speed - self.speed) / min(self.batches, SPEED_BATCHES)
 

@@ -20,6 +20,7 @@ from mcts.outcome import DRAW, final_lead, playout_share, playout_value, value_o
 from mcts.params import Plan
 from mcts.tree_arrays import (
     EXPANDED,
+    NODES,
     OWNED,
     PENDING,
     REPETITIONS,
@@ -97,7 +98,8 @@ def back_up(tree: Tree, batch: Batch, index: int, value: float, lead: float) -> 
 def select_line(tree: Tree, root: Position, line: Position, batch: Batch, index: int, plan: Plan, visit: int) -> int:
     """Play one line from the root to a new, a waiting or a final position and return its node.
 
-    Modifies tree (a new node), line (which becomes the position) and entry `index` of the batch.
+    In an empty tree that is the root itself. Modifies tree (a new node), line (which becomes the position) and entry
+    `index` of the batch; batch.leaf becomes -1 where the node is new.
     """
     state, history = line
     copy_state(state, root.state)
@@ -105,6 +107,10 @@ def select_line(tree: Tree, root: Position, line: Position, batch: Batch, index:
     for i in range(len(batch.line_past)):
         copy_words(batch.line_past[i], batch.root_past[i])
     node, depth = ROOT, 0
+    batch.leaf[index] = ROOT
+    if tree.counters[NODES] == 0:
+        node = add_node(tree)
+        batch.leaf[index] = -1
     while tree.node_kind[node] == EXPANDED and depth < MAX_DEPTH:
         edge = select_edge(tree, node, batch, plan, visit)
         batch.path[index, depth] = edge
@@ -130,7 +136,8 @@ def select_batch(
 
     Visits that meet the end of the game are finished at once. A line that meets a position that already waits
     in this batch ends the batch. `done` visits of the search were made before; a batch is kept within one round of
-    sequential halving by the caller. Modifies tree, line and batch.
+    sequential halving by the caller. The first visit of an empty tree is its root, which counts for no edge. Modifies
+    tree, line and batch.
     """
     state = line.state
     waiting, finished = 0, 0
@@ -229,13 +236,5 @@ def back_up_batch(
         add_virtual_loss(tree, batch, index, -1)
         node = batch.leaf[index]
         back_up(tree, batch, index, float(tree.node_value[node]), float(tree.node_lead[node]))
-
-
-@kernel
-def start_tree(tree: Tree, position: Position, batch: Batch, plan: Plan) -> None:
-    """Make `position` the root of the empty tree, to be evaluated as entry 0 of the batch. Modifies tree and batch."""
-    tree.counters[:] = 0
-    batch.length[0] = 0
-    expand(tree, add_node(tree), position, batch.root_past, batch, 0, plan)
 
 

@@ -39,8 +39,11 @@ COST_WEIGHT = 0.05
 WORST_COST_DECAY = 0.8
 # Share of an overtime period that is left unused besides the lag, for stalls of the machine.
 PERIOD_MARGIN = 0.05
-# One stall of the machine (swapping, another program starting) must not rule the rest of the game.
+# One stall of the machine (swapping, another program starting) must not rule the rest of the game: the mean takes so
+# many seconds of it. The margin takes more, since stalls come in groups, but no more than MOST_MARGIN of what there is.
 MAX_COST = 0.5
+MAX_WORST_COST = 3.0
+MOST_MARGIN = 0.3
 
 # With less than this for a move (seconds) the move is the network's first choice.
 MIN_SEARCH_TIME = 0.02
@@ -157,7 +160,7 @@ class TimeManager:
         if self.mode is not TimeControl.TIME_CONTROL:
             return asked
         clock = self.clocks[color]
-        most = clock.settings.move_cap - spent - self._margin(clock)
+        most = clock.settings.move_cap - spent - self._margin(clock, clock.settings.move_cap)
         seconds, extra = self._allot(clock, coming_moves(board_size, empties), board_size, spent)
         seconds, extra = min(seconds, most), max(min(extra, most - seconds), 0.0)
         if seconds < MIN_SEARCH_TIME:
@@ -167,16 +170,18 @@ class TimeManager:
         extra = min(extra, max(asked.seconds - seconds, 0.0))
         return SearchLimit(asked.visits, min(seconds, asked.seconds), asked.strict, extra)
 
-    def _margin(self, clock: Clock) -> float:
-        """Return the seconds to leave unused at the end of a period, an added time, or a capped move."""
-        return self.lag + max(self._worst_cost, min(PERIOD_MARGIN * clock.settings.period, MAX_COST))
+    def _margin(self, clock: Clock, seconds: float) -> float:
+        """Return how much of `seconds` to leave unused at the end of a period, an added time, or a capped move."""
+        worst = min(self._worst_cost, max(MOST_MARGIN * seconds, MAX_COST))
+        return self.lag + max(worst, min(PERIOD_MARGIN * clock.settings.period, MAX_COST))
 
     def _allot(self, clock: Clock, coming: float, board_size: int, spent: float) -> tuple[float, float]:
         """Return the seconds to search now, and those to add where the best move is not clear.
 
         `coming` own moves are expected. Less than MIN_SEARCH_TIME when the time is nearly gone.
         """
-        settings, margin = clock.settings, self._margin(clock)
+        settings = clock.settings
+        margin = self._margin(clock, clock.period_left if clock.in_overtime() else clock.main_left)
         if clock.in_overtime():
             stones = max(clock.count_left, 1) if settings.overtime is Overtime.CANADIAN else 1
             return (clock.period_left - spent - margin - (stones - 1) * self._cost) / stones, 0.0
@@ -201,10 +206,12 @@ class TimeManager:
         visits = max(int(self.speed * limit.seconds), MIN_PLANNED_VISITS)
         return SearchLimit(max(min(limit.visits, visits), MIN_PLANNED_VISITS), limit.seconds, limit.strict)
 
-    def finish(self, color: Stone, elapsed: float, visits: int, limit: SearchLimit, allowed: float) -> None:
+    def finish(self, color: Stone, elapsed: float, visits: int, limit: SearchLimit, allowed: float,
+               slowest: float = 0.0) -> None:
         """Charge a move of `elapsed` seconds with `visits` visits that was given `limit`.
 
-        `allowed` is when its search had to end, with what it was given of the extra time, infinite if at no time.
+        `allowed` is when its search had to end, with what it was given of the extra time, infinite if at no time. One
+        batch took `slowest` seconds: the last one of the next search may, too.
         """
         if color in self.clocks:
             self.clocks[color].spend(elapsed)
@@ -215,8 +222,8 @@ class TimeManager:
         elif visits > 0 and math.isfinite(limit.seconds):
             used = min(elapsed, allowed) / limit.seconds
             self._used_share += USED_SHARE_WEIGHT * (max(used, MIN_USED_SHARE) - self._used_share)
-        if elapsed < allowed:  # the search ended early, or had no limit
-            return
-        cost = min(elapsed - allowed, MAX_COST)
-        self._cost += COST_WEIGHT * (cost - self._cost)
-        self._worst_cost = max(cost, WORST_COST_DECAY * self._worst_cost + (1 - WORST_COST_DECAY) * self._cost)
+        cost = elapsed - allowed
+        if cost >= 0:  # else the search ended early, or had no limit
+            self._cost += COST_WEIGHT * (min(cost, MAX_COST) - self._cost)
+        faded = WORST_COST_DECAY * self._worst_cost + (1 - WORST_COST_DECAY) * self._cost
+        self._worst_cost = max(min(max(cost, slowest), MAX_WORST_COST), faded)

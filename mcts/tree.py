@@ -24,7 +24,7 @@ from mcts.node import MCTSNode
 from mcts.params import Plan, SearchLimit, SearchParams
 from mcts.progress import SearchProgress
 from mcts.restriction import Restriction
-from mcts.search_kernels import back_up_batch, select_batch, set_evaluation, start_tree
+from mcts.search_kernels import back_up_batch, select_batch
 from mcts.tree_arrays import (
     EDGE_BYTES,
     EDGES,
@@ -202,9 +202,10 @@ class MCTSTree:
         self._is_empty = False
         self.tree_is_full = False
         if known is None:
-            start_tree(self._tree, self._root, self._batch, self._plan(PUCT, NO_SCHEDULE))
-            answer = self._evaluate(1)
-            set_evaluation(self._tree, self._batch, 0, answer, self.geometry.policy_index, self._root_temperature)
+            self._tree.counters[:] = 0
+            select_batch(self._tree, self._root, self._line, self._batch, 1, self._plan(PUCT, NO_SCHEDULE), 0)
+            back_up_batch(self._tree, self._batch, 1, self._evaluate(1), self.geometry.policy_index,
+                          self._root_temperature)
         elif known != ROOT:
             spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos), self._points)
             copy_subtree(spare, self._tree, known)
@@ -232,7 +233,7 @@ class MCTSTree:
         waiting, finished = select_batch(self._tree, self._root, self._line, self._batch, wanted, plan, progress.visits)
         if waiting:
             back_up_batch(self._tree, self._batch, waiting, self._evaluate(waiting), self.geometry.policy_index,
-                   float(self.params.policy_temperature))
+                          float(self.params.policy_temperature))
         progress.add_batch(waiting + finished, time.perf_counter() - begin)
 
     def _may_go_on(self, progress: SearchProgress, should_stop: Callable[[], bool] | None) -> bool:
@@ -318,6 +319,7 @@ class MCTSTree:
             seconds=progress.seconds if progress else 0.0, winrate=best.winrate if best.visits else root.raw_value,
             raw_value=root.raw_value, candidates=candidates, tree_is_full=self.tree_is_full,
             temperature=self._root_temperature, time_limit=progress.time_limit if progress else math.inf,
+            slowest_batch=progress.slowest_batch if progress else 0.0,
         )
 
     def improved_policy(self, c_scale: float | None = None) -> np.ndarray:

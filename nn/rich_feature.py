@@ -77,36 +77,30 @@ def mark_after_moves(
 
 
 @kernel
-def encode_rich_position(now: State, color: int, recent: np.ndarray, repeats: np.ndarray, komi: float, work: RichWork,
-                         out: np.ndarray) -> None:
-    """Write the planes of `now` with `color` to move to `out` [24, S, S]; `komi` is White's. Modifies work and out."""
-    points = now.info[SIZE] * now.info[SIZE]
-    fill_plane(out, 0, 1)
-    mark_stones(now, color, out, STONES)
-    mark_liberties(now, out, LIBERTIES)
-    mark_equal(now, repeats, 1, out, REPEATS)
-    mark_after_moves(now, color, repeats, work.after, out, AFTER)
-    own_komi = komi if color == WHITE else -komi
-    score = mark_area(now, color, work.feature, out, AREA) + own_komi
-    shown = count_shown_moves(now, recent, score)
-    mark_recent(now, recent, shown, out, RECENT)
-    find_ladders(now, work.feature.ladder)
-    mark_caught(now, work.feature.ladder, out, CAUGHT)
-    mark_catching(now, color, work.feature.ladder, out, CATCHING)
-    own_komi = min(max(own_komi, -points - KOMI_UNIT), points + KOMI_UNIT)
-    fill_plane(out, PASSED, 1 if shown > 0 and recent[0] == PASS else 0)
-    fill_plane(out, KOMI, own_komi / KOMI_UNIT)
-    fill_plane(out, GAME_END, 1 if now.info[PASSES] > 0 and score > 0 else 0)
-    fill_plane(out, PARITY, parity_wave(points, own_komi))
-
-
-@kernel
 def encode_rich(positions: Positions, count: int, komi: float, work: RichWork, out: np.ndarray) -> None:
     """Write the planes of the first `count` positions to out [N, 24, S, S]. Modifies work and out."""
+    now = work.now
     for n in range(count):
-        copy_words(work.now.buffer, positions.now[n])
-        encode_rich_position(work.now, work.now.info[TO_MOVE], positions.recent[n], positions.repeats[n], komi, work,
-                             out[n])
+        copy_words(now.buffer, positions.now[n])
+        color, points, planes = now.info[TO_MOVE], now.info[SIZE] * now.info[SIZE], out[n]
+        recent, repeats = positions.recent[n], positions.repeats[n]
+        fill_plane(planes, 0, 1)
+        mark_stones(now, color, planes, STONES)
+        mark_liberties(now, planes, LIBERTIES)
+        mark_equal(now, repeats, 1, planes, REPEATS)
+        mark_after_moves(now, color, repeats, work.after, planes, AFTER)
+        own_komi = komi if color == WHITE else -komi
+        score = mark_area(now, color, work.feature, planes, AREA) + own_komi
+        shown = count_shown_moves(now, recent, score)
+        mark_recent(now, recent, shown, planes, RECENT)
+        find_ladders(now, work.feature.ladder)
+        mark_caught(now, work.feature.ladder, planes, CAUGHT)
+        mark_catching(now, color, work.feature.ladder, planes, CATCHING)
+        own_komi = min(max(own_komi, -points - KOMI_UNIT), points + KOMI_UNIT)
+        fill_plane(planes, PASSED, 1 if shown > 0 and recent[0] == PASS else 0)
+        fill_plane(planes, KOMI, own_komi / KOMI_UNIT)
+        fill_plane(planes, GAME_END, 1 if now.info[PASSES] > 0 and score > 0 else 0)
+        fill_plane(planes, PARITY, parity_wave(points, own_komi))
 
 
 RICH = PlaneSet("rich", RICH_PLANES, looks_back=False, knows_ko=True, encode=encode_rich, new_work=new_rich_work)

@@ -18,7 +18,7 @@ from mcts.algorithm import choose_edge
 from mcts.constant import MAX_CONSIDERED_NODES, NOT_EXPANDED
 from mcts.gumbel import improved_policy, policy_value
 from mcts.params import Plan
-from mcts.search_kernels import back_up_batch, select_batch, set_evaluation, start_tree
+from mcts.search_kernels import back_up_batch, select_batch
 from mcts.tree_arrays import EDGES, EXPANDED, NODES, ROOT, Answer, Position, Tree
 from nn.feature import remember
 from selfplay.games import (
@@ -200,14 +200,15 @@ def select_in_game(games: Games, g: int, work: Work, terms: Terms) -> int:
     while waiting == 0 and games.phase[g] != FINISHED:
         done = games.done[g]
         plan = plan_of(games, g, tree, terms)
+        wanted = same_round(plan.schedule, done)
         if games.phase[g] == NEW:
-            start_tree(tree, root, batch, plan)
-            waiting = 1
+            tree.counters[:] = 0
+            wanted = 1
         elif done >= terms.visits:
             finish_move(games, g, tree, history, work, terms)
-        else:
-            waiting, finished = select_batch(tree, root, line, batch, same_round(plan.schedule, done), plan, done)
-            games.done[g] = done + waiting + finished
+            continue
+        waiting, finished = select_batch(tree, root, line, batch, wanted, plan, done)
+        games.done[g] = done + waiting + finished
     copy_words(games.position[g], work.root.buffer)
     return waiting
 
@@ -245,8 +246,6 @@ def back_up_in_games(games: Games, begin: int, end: int, work: Work, answer: Ans
             continue
         tree, batch, first = tree_of(games, g), batch_of(games, g, work.batch), games.first[g]
         own = Answer(answer.logits[first:], answer.values[first:], answer.leads[first:], answer.ownership[first:])
+        back_up_batch(tree, batch, games.waiting[g], own, terms.policy_index, terms.policy_temperature)
         if games.phase[g] == NEW:
-            set_evaluation(tree, batch, 0, own, terms.policy_index, terms.policy_temperature)
             begin_search(games, g, tree)
-        else:
-            back_up_batch(tree, batch, games.waiting[g], own, terms.policy_index, terms.policy_temperature)

@@ -2,18 +2,22 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numba
 import pytest
+from numba.core.dispatcher import Dispatcher
 
+from board.stone import Stone
 from common import kernel_cache
 from engine import precompile
 from engine.loader import make_engine
 from engine.options import EngineOptions
 
-SEARCH = ("start_tree", "set_evaluation", "select_batch", "back_up_batch", "copy_subtree")
+SEARCH = ("select_batch", "back_up_batch", "copy_subtree")
 
 
 def record_types(monkeypatch: pytest.MonkeyPatch, run: Callable[[], Any]) -> dict[str, set[tuple]]:
@@ -41,10 +45,29 @@ def test_a_search_calls_what_was_compiled_ahead(monkeypatch: pytest.MonkeyPatch)
     assert played == ahead
 
 
+@pytest.mark.parametrize("model", ["none", "model/model.bin"])
+def test_a_game_compiles_nothing_once_the_engine_is_loaded(root: Path, model: str):
+    def compiled() -> dict[str, int]:
+        return {f"{kernel.__module__}.{kernel.__name__}": len(kernel.signatures)
+                for name in kernel_cache.PACKAGES for module in list(sys.modules.values())
+                if module and module.__name__.split(".")[0] == name
+                for kernel in vars(module).values() if isinstance(kernel, Dispatcher)}
+
+    engine = make_engine(EngineOptions(model=model if model == "none" else str(root / model), size=5, visits=8))
+    engine.load()
+    before = compiled()
+    for color in (Stone.BLACK, Stone.WHITE) * 3:
+        engine.genmove(color, 0.0)
+    engine.board.get_dead_stones()
+    engine.undo(1)
+    engine.evaluate(Stone.BLACK)
+    assert compiled() == before
+
+
 def test_only_a_first_start_compiles(monkeypatch: pytest.MonkeyPatch):
     done: list[str] = []
     monkeypatch.setattr(precompile, "compile_rules", lambda: done.append("rules"))
-    monkeypatch.setattr(precompile, "compile_search_in_child", abs)  # fails in the child: nobody depends on it
+    monkeypatch.setattr(precompile, "compile_in_child", abs)  # fails in the child: nobody depends on it
     monkeypatch.setattr(precompile, "count_usable_cores", lambda: 2)
     for is_cached, expected in ((True, []), (False, ["rules"])):
         monkeypatch.setattr(precompile, "is_cached", lambda kernel, answer=is_cached: answer)

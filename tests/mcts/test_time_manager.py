@@ -188,6 +188,37 @@ def test_simulated_games_are_not_lost_on_time(settings: TimeSettings, own_moves:
     assert min(play_simulated_game(rng, settings, own_moves, size) for _ in range(200)) > 0
 
 
+@pytest.mark.parametrize("settings", [
+    TimeSettings(0.0, Overtime.BYOYOMI, 5.0, 1),
+    TimeSettings(0.0, Overtime.CANADIAN, 50.0, 10),
+    TimeSettings(0.0, Overtime.BYOYOMI, 5.0, 1, move_cap=5.0),
+    TimeSettings(5.0, Overtime.FISCHER, 4.0),
+    TimeSettings(30.0),
+])
+def test_a_call_that_takes_a_second_costs_no_game(settings: TimeSettings):
+    # On a crowded machine some call of the network takes a second in every search; in every third it is the last one.
+    manager = TimeManager(StartOptions(), lag=0.1)
+    manager.apply_settings(settings)
+    clock = manager.clocks[BLACK]
+    for n in range(30):
+        now, left = limit(manager, 2 * n + 1), clock.main_left + clock.period_left
+        late = 1.0 if n % 3 == 1 and now.visits > 1 else 0.02
+        assert now.seconds + late < left, n
+        manager.finish(BLACK, now.seconds + late, 10, now, now.seconds, slowest=1.0)
+
+
+def test_a_stall_is_not_held_against_the_rest_of_the_game():
+    manager = TimeManager(StartOptions(), lag=0.1)
+    manager.apply_settings(TimeSettings(0.0, Overtime.BYOYOMI, 10.0, 1))
+    seconds = []
+    for n in range(30):
+        now = limit(manager, 2 * n + 1)
+        seconds.append(now.seconds)
+        manager.finish(BLACK, now.seconds, 10, now, now.seconds, slowest=60.0 if n == 0 else 0.02)
+    assert 6.5 < seconds[1] < 7.5, "no more than three tenths are held back"
+    assert seconds[20] > 9.0
+
+
 def share_used(seconds: float, parts: Iterable[float], size: int = 9, captured: int = 0) -> float:
     """Return the share of the clock that a game's searches use, each one such a part of its time.
 
