@@ -32,7 +32,7 @@ def make_source(options: EngineOptions) -> "EvaluatorSource":
     from engine.engine import EvaluatorSource
 
     def load(board_size: int | None) -> "Evaluator":
-        from nn.inference.evaluator import load_evaluator
+        from nn.inference.loading import load_evaluator
         return load_evaluator(options.model, board_size, options.use_gpu, options.symmetries)
 
     sizes = ANY_SIZE if options.model == RANDOM_MODEL else find_sizes(options.model)

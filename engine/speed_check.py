@@ -8,17 +8,17 @@ from engine.finding import OK, Finding, Patient
 from engine.options import EngineOptions
 
 if TYPE_CHECKING:
-    from nn.inference.evaluator import NetworkEvaluator
+    from nn.inference.board_evaluator import BoardEvaluator
 
 BATCH_SIZES = (1, 8, 64)
 # Length of each measurement.
 SECONDS = 0.5
 
 
-def find_evaluator(options: EngineOptions) -> "NetworkEvaluator":
+def find_evaluator(options: EngineOptions) -> "BoardEvaluator":
     """Return the network; raises ModelFileError. A GPU that is missing was reported before."""
     from nn.device import describe_machine
-    from nn.inference.evaluator import load_evaluator
+    from nn.inference.loading import load_evaluator
 
     use_gpu = options.use_gpu and describe_machine().gpu is not None
     return load_evaluator(options.model, options.size, use_gpu)

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from nn.inference.loading import RUNTIME_VARIABLE, TORCH
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Undo what a shell does to commands in the background: they, and all that they start, would ignore Ctrl-C."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ[RUNTIME_VARIABLE] = TORCH  # what is installed beside changes no test but its own
     if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
         compile_once()
 

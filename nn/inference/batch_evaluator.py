@@ -12,7 +12,8 @@ import numpy as np
 import torch
 
 from nn.feature import Evaluator, plane_set_of
-from nn.inference.evaluator import NetworkEvaluator, load_evaluator
+from nn.inference.evaluator import NetworkEvaluator
+from nn.inference.loading import load_evaluator
 from nn.model_file import ModelFile
 
 BUFFERS = 2
@@ -122,8 +123,8 @@ def load_batch_evaluator(
     `threads` is how many a CPU may use; `positions` per call None takes what suits the device.
     """
     torch.set_num_threads(threads)
-    evaluator = load_evaluator(model, board_size, use_gpu)
-    if evaluator.device.type == "cuda":
+    evaluator = load_evaluator(model, board_size, use_gpu, threads=threads)
+    if isinstance(evaluator, NetworkEvaluator) and evaluator.device.type == "cuda":
         return CudaEvaluator(evaluator, positions or GPU_POSITIONS), evaluator.description
     batches = ThreadedEvaluator(evaluator, board_size, positions or CPU_POSITIONS)
     evaluator(batches.planes[0])  # compiles, and makes the work space

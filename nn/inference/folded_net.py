@@ -111,9 +111,9 @@ class FoldedNet(nn.Module):
 
     def heads(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return policy logits [N, A] and value probabilities [N, 3], both float32, of features [N, S, S, F]."""
-        rows = features.reshape(len(features) * self.points, -1)
+        rows = features.reshape(features.shape[0] * self.points, -1)
         mixed = functional.linear(rows, self.mix_weight, self.mix_bias).relu_()
-        output = functional.linear(mixed.view(len(features), -1).float(), self.final_weight, self.final_bias)
+        output = functional.linear(mixed.view(features.shape[0], -1).float(), self.final_weight, self.final_bias)
         return output[:, :self.points + 1], torch.softmax(output[:, self.points + 1:], dim=1)
 
 

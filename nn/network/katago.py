@@ -39,7 +39,7 @@ def identity(features: torch.Tensor) -> torch.Tensor:
 
 def mish(features: torch.Tensor) -> torch.Tensor:
     """Return x tanh(log(1 + e^x)) = x - x / (1 + e^x + e^2x / 2), on CPUs faster than torch's own."""
-    if features.is_cuda:
+    if features.is_cuda or torch.jit.is_tracing():  # other runtimes have their own
         return functional.mish(features, inplace=True)
     x = features.float()
     power = x.clamp(max=MISH_IS_IDENTITY).exp_()

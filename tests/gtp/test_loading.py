@@ -21,7 +21,7 @@ from gtp.analysis.server import AnalysisClient
 from gtp.client import GtpClient
 from gtp.commands.setup import SetupCommands
 from gtp.reader import LineReader
-from nn.inference.evaluator import load_evaluator
+from nn.inference.loading import load_evaluator
 from nn.model_file import ANY_SIZE, find_sizes
 from nn.network.pooled_net import PooledConfig, PooledNet
 from nn.network.weights import save_network

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from nn.inference.batch_evaluator import CudaEvaluator, ThreadedEvaluator, load_batch_evaluator
-from nn.inference.evaluator import NetworkEvaluator, load_evaluator
+from nn.inference.evaluator import NetworkEvaluator
+from nn.inference.loading import load_evaluator
 from nn.model_file import ModelFileError
 
 SIZE, POSITIONS = 5, 24

@@ -12,7 +12,7 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from nn.feature import encode_board
 from nn.inference import evaluator as inference
-from nn.inference.evaluator import load_evaluator
+from nn.inference.loading import load_evaluator
 from nn.model_file import ModelFileError
 from nn.network.katago import VERSIONS, KataGoNet, mish
 from nn.network.weights import load_network

@@ -10,7 +10,7 @@ import torch
 
 from common.atomic_file import write_atomically
 from nn.device import get_torch_device
-from nn.inference.evaluator import load_evaluator
+from nn.inference.loading import load_evaluator
 from nn.model_file import ModelFileError
 from nn.network.dual_net import DualNet
 from nn.network.weights import load_network, save_network

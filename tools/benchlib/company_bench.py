@@ -13,7 +13,7 @@ from common.cores import count_usable_cores
 from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
-from nn.inference.evaluator import NetworkEvaluator
+from nn.inference.board_evaluator import BoardEvaluator
 from tools.benchlib.measure import Figure, Settings, measure_rate
 
 # Programs that never wait, for each core.
@@ -24,7 +24,7 @@ MILLISECONDS = 1e3
 class TimedEvaluator:
     """Passes positions on to another evaluator and remembers the longest call, in seconds."""
 
-    def __init__(self, evaluator: NetworkEvaluator) -> None:
+    def __init__(self, evaluator: BoardEvaluator) -> None:
         """Wrap an evaluator."""
         self._evaluator = evaluator
         self.plane_set = evaluator.plane_set
@@ -50,7 +50,7 @@ def busy_loops(count: int) -> Iterator[None]:
             loop.wait()
 
 
-def measure_company(evaluator: NetworkEvaluator, settings: Settings) -> Iterator[Figure]:
+def measure_company(evaluator: BoardEvaluator, settings: Settings) -> Iterator[Figure]:
     """Yield how much of its speed the engine's search keeps beside busy loops, and its longest call of the network.
 
     A search and the loops that share the cores fairly leave it threads / (threads + loops).

@@ -10,7 +10,8 @@ from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
 from nn.feature import PlaneSet, generate_input_planes
-from nn.inference.evaluator import NetworkEvaluator, load_evaluator
+from nn.inference.board_evaluator import BoardEvaluator
+from nn.inference.loading import load_evaluator
 from tools.benchlib.company_bench import measure_company
 from tools.benchlib.evaluators import CountingEvaluator
 from tools.benchlib.measure import Figure, Settings, Workload, interleave, measure
@@ -34,7 +35,7 @@ def make_planes(plane_set: PlaneSet, board_size: int, count: int) -> np.ndarray:
     return np.stack(planes[:count])
 
 
-def make_network_work(evaluator: NetworkEvaluator, batch_size: int, calls: int = 1) -> Workload:
+def make_network_work(evaluator: BoardEvaluator, batch_size: int, calls: int = 1) -> Workload:
     """Return some calls of the network with full batches."""
     planes = make_planes(evaluator.plane_set, evaluator.board_size, batch_size)
 
@@ -55,7 +56,7 @@ def measure_network(settings: Settings) -> Iterator[Figure | str]:
         yield measure(f"network, batch {batch_size}", "positions/s", work, settings, one_core=False)
 
 
-def measure_search_of(board: GoBoard, place: str, batch_size: int, evaluator: NetworkEvaluator, settings: Settings,
+def measure_search_of(board: GoBoard, place: str, batch_size: int, evaluator: BoardEvaluator, settings: Settings,
                       ) -> Iterator[Figure]:
     """Yield the speed of the engine's search of a position, of the network alone in turn with it, and their ratio."""
     counter = CountingEvaluator(evaluator)

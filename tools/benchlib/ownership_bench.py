@@ -24,7 +24,7 @@ from mcts.params import SearchLimit
 from mcts.score_estimate import ScoreEstimator, mean_estimate
 from mcts.tree import MCTSTree
 from nn.feature import Evaluator, encode_board, plane_set_of
-from nn.inference.evaluator import load_evaluator
+from nn.inference.loading import load_evaluator
 from sgf.reader import SGFReader
 from tools.benchlib.measure import Figure, Settings
 from tools.benchlib.positions import sample_games

@@ -16,7 +16,7 @@ from engine.options import EngineOptions
 from mcts.analysis import SearchResult
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
-from nn.inference.evaluator import load_evaluator
+from nn.inference.loading import load_evaluator
 from tools.benchlib.measure import Figure, Settings
 from tools.benchlib.target_bench import collect_positions
 

@@ -15,7 +15,7 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from mcts.params import NETWORK_ALONE, SearchLimit, SearchParams
 from mcts.tree import MCTSTree
-from nn.inference.evaluator import load_evaluator
+from nn.inference.loading import load_evaluator
 from sgf.reader import SGFReader
 from tools.benchlib.measure import Figure, Settings
 from tools.benchlib.positions import sample_games

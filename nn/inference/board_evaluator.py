@@ -1,0 +1,125 @@
+"""What every evaluator has in common, whatever calculates: symmetries, large batches, and what it tells of itself.
+
+Letters: N positions, P planes, S board size, A = S*S + 1 policy entries.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from board.geometry import make_symmetry_index
+from nn.plane_sets import PLANE_SETS
+
+
+@dataclass(frozen=True)
+class NetworkFacts:
+    """What is told of a network without it.
+
+    Attributes:
+        features: name of its plane set.
+        board_size: the size that it is prepared for.
+        sizes: the first and the last that it can be prepared for.
+        tells_lead: whether it tells lead and ownership, too.
+        filters, blocks: its shape, for people.
+        trained_on: board sizes that it has learnt.
+    """
+
+    features: str
+    board_size: int
+    sizes: tuple[int, int]
+    tells_lead: bool
+    filters: int
+    blocks: int
+    trained_on: tuple[int, ...]
+
+    def describe(self, where: str) -> str:
+        """Return shape and size, and where and how it calculates, for people."""
+        return f"{self.filters}x{self.blocks} network for {self.board_size}x{self.board_size} {where}"
+
+    @property
+    def note(self) -> str:
+        """What a user should know before he plays with it, mostly nothing."""
+        if self.board_size in self.trained_on:
+            return ""
+        learnt = " and ".join(f"{size}x{size}" for size in self.trained_on)
+        return (f"the network has learnt on {learnt} only: on {self.board_size}x{self.board_size} it plays by what "
+                "carries over")
+
+
+class BoardEvaluator(ABC):
+    """A callable from planes to policy and value for one board size.
+
+    With `symmetries` above 1 every position is seen through so many of the 8 symmetries of the board, and the answers
+    are averaged: a steadier judgment for so many times the work. With 8 it is the same for all of them.
+
+    Attributes:
+        plane_set: the planes it takes.
+        board_size: the only board size it evaluates.
+        sizes: those that the network could be loaded for.
+        tells_lead: whether it tells lead and ownership, too.
+        batch_limit: positions that are evaluated at a time; a call may bring more.
+        description: device, number format and shape of the network, for people.
+        note: what a user should know before he plays with it, mostly nothing.
+    """
+
+    def __init__(self, facts: NetworkFacts, where: str, batch_limit: int, symmetries: int) -> None:
+        """Take what is known of the network; `where` tells device and number format."""
+        self.plane_set = PLANE_SETS[facts.features]
+        self.board_size = facts.board_size
+        self.sizes = range(facts.sizes[0], facts.sizes[1] + 1)
+        self.tells_lead = facts.tells_lead
+        self.batch_limit = batch_limit
+        self.description = facts.describe(where)
+        self.note = facts.note
+        self._symmetry = make_symmetry_index(self.board_size)[:symmetries]
+        self._inverse = np.argsort(self._symmetry, axis=1)
+
+    @abstractmethod
+    def _evaluate(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Evaluate at most batch_limit positions."""
+
+    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Evaluate positions.
+
+        Args:
+            planes: float32 [N, P, S, S], N at least 1.
+
+        Returns:
+            Policy logits float32 [N, A], and the probabilities float32 [N, 3] that the side to move loses, draws, wins;
+            from networks that tell them also its lead in points, float32 [N], and the ownership, float32 [N, S*S], from
+            -1 (the opponent's) to 1.
+
+        Raises:
+            ValueError: the planes have another shape.
+        """
+        size, count = self.board_size, self.plane_set.planes
+        if planes.shape[1:] != (count, size, size) or len(planes) == 0:
+            raise ValueError(f"planes have shape {planes.shape}, not [N, {count}, {size}, {size}]")
+        if len(self._symmetry) == 1:
+            return self._evaluate_all(planes)
+        points = planes.reshape(len(planes), count, size * size)
+        turned = [points[:, :, order[:-1]] for order in self._symmetry]
+        policy, value, *others = self._evaluate_all(np.concatenate(turned).reshape(-1, count, size, size))
+        answers = [self._turn_back(policy), _mean(value, len(turned))]
+        answers += [_mean(one, len(turned)) if one.ndim == 1 else self._turn_back(one) for one in others]
+        return tuple(answers)
+
+    def _turn_back(self, values: np.ndarray) -> np.ndarray:
+        """Return the mean over the symmetries of values by point [symmetries * N, A or S*S], as the board lies."""
+        values = values.reshape(len(self._symmetry), -1, values.shape[1])
+        order = self._inverse[:, np.newaxis, :values.shape[2]]
+        return np.take_along_axis(values, order, axis=2).mean(axis=0)
+
+    def _evaluate_all(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Evaluate any number of positions as they are."""
+        if len(planes) <= self.batch_limit:
+            return self._evaluate(planes)
+        starts = range(0, len(planes), self.batch_limit)
+        parts = [self._evaluate(planes[start:start + self.batch_limit]) for start in starts]
+        return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+
+
+def _mean(values: np.ndarray, symmetries: int) -> np.ndarray:
+    """Return the mean over the symmetries of values [symmetries * N, ...]."""
+    return values.reshape(symmetries, -1, *values.shape[1:]).mean(axis=0)

@@ -1,0 +1,149 @@
+"""The evaluator on OpenVINO, an optional runtime that is several times faster on CPUs, and starts without torch.
+
+What it needs of a model file is converted once (nn/inference/openvino_export.py) and kept beside the compiled kernels.
+
+Every core works alone: a batch is cut into as many parts as there are cores, and each part is one request of one
+thread. Requests have fixed sizes, since OpenVINO is half as fast where it does not know the size of a batch.
+
+Letters: N positions, P planes, S board size.
+"""
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import shutil
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openvino
+
+from common.atomic_file import write_atomically
+from common.cores import count_usable_cores
+from common.kernel_cache import cache_folder, source_key
+from common.print_console import print_err
+from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
+from nn.model_file import ModelFile
+from nn.plane_sets import PLANE_SETS
+
+FACTS_FILE, NETWORK_FILE = "facts.json", "network.xml"
+# Positions of a request; parts of a batch are filled up to the next size, and cut above the last.
+SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
+BATCH_LIMIT = 256
+# Networks whose compiled form is kept on disk, about 10 MB each for the bundled one.
+KEPT_NETWORKS = 20
+EXPORTER = Path(__file__).with_name("openvino_export.py")
+
+
+@dataclass(frozen=True)
+class Request:
+    """A run of the network over a fixed number of positions, with its own memory."""
+
+    planes: np.ndarray  # float32 [n, P, S, S], what it reads
+    answers: list[np.ndarray]  # what it writes
+    run: Any  # openvino.InferRequest
+
+
+class OpenVinoEvaluator(BoardEvaluator):
+    """A network run by OpenVINO on the cores of the CPU; threads that call it take turns."""
+
+    def __init__(self, folder: Path, symmetries: int, threads: int) -> None:
+        """Read what was exported; sizes of requests are compiled when they are needed."""
+        fields = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
+        facts = NetworkFacts(**{name: tuple(value) if isinstance(value, list) else value
+                                for name, value in fields.items()})
+        self._core = openvino.Core()
+        half = "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+        super().__init__(facts, f"on cpu, {'bfloat16' if half else 'float32'}, OpenVINO", BATCH_LIMIT, symmetries)
+        self._folder, self._threads = folder, threads
+        self._config = {"NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads, "ENABLE_CPU_PINNING": False,
+                        "INFERENCE_PRECISION_HINT": "bf16" if half else "f32"}
+        processor = self._core.get_property("CPU", "FULL_DEVICE_NAME")
+        self._stamp = hashlib.sha256(f"{processor}{self._config}".encode()).hexdigest()[:8]
+        self._shape = PLANE_SETS[facts.features].planes, facts.board_size, facts.board_size
+        self._compiled: dict[int, Any] = {}
+        self._requests: dict[int, list[Request]] = {}
+        self._lock = threading.Lock()
+
+    def _compile(self, size: int) -> Any:
+        """Return the network compiled for requests of a size; what an earlier start has compiled is only read."""
+        blob = self._folder / f"{size}-{self._stamp}.blob"
+        with contextlib.suppress(OSError, RuntimeError):  # damaged: compiled anew
+            return self._core.import_model(io.BytesIO(blob.read_bytes()), "CPU", self._config)
+        model = self._core.read_model(self._folder / NETWORK_FILE)
+        model.reshape({0: [size, *self._shape]})
+        compiled = self._core.compile_model(model, "CPU", self._config)
+        with contextlib.suppress(OSError):
+            write_atomically(blob, compiled.export_model().getvalue())
+        return compiled
+
+    def _take_request(self, size: int, number: int) -> Request:
+        """Return request number `number` of a size."""
+        requests = self._requests.setdefault(size, [])
+        while len(requests) <= number:
+            if size not in self._compiled:
+                self._compiled[size] = self._compile(size)
+            run = self._compiled[size].create_infer_request()
+            planes = np.zeros((size, *self._shape), dtype=np.float32)
+            run.set_input_tensor(openvino.Tensor(planes, shared_memory=True))
+            answers = [run.get_output_tensor(i).data for i in range(len(self._compiled[size].outputs))]
+            requests.append(Request(planes, answers, run))
+        return requests[number]
+
+    def _start(self, planes: np.ndarray) -> list[tuple[Request, int]]:
+        """Begin to evaluate planes in parts; return the requests with their positions."""
+        part = min(-(-len(planes) // self._threads), SIZES[-1])
+        started: list[tuple[Request, int]] = []
+        used: dict[int, int] = {}
+        for begin in range(0, len(planes), part):
+            piece = planes[begin:begin + part]
+            size = next(size for size in SIZES if size >= len(piece))
+            request = self._take_request(size, used.get(size, 0))
+            used[size] = used.get(size, 0) + 1
+            request.planes[:len(piece)] = piece
+            request.run.start_async()
+            started.append((request, len(piece)))
+        return started
+
+    def _evaluate(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Evaluate at most batch_limit positions."""
+        with self._lock:
+            parts = []
+            for request, count in self._start(planes):
+                request.run.wait()
+                parts.append([answer[:count] for answer in request.answers])
+            return tuple(np.concatenate(answers) for answers in zip(*parts, strict=True))
+
+
+def find_folder(model: ModelFile, board_size: int | None) -> Path:
+    """Return the folder for what is exported of a model file, made and marked as used; raises OSError without one."""
+    base = cache_folder()
+    if base is None:
+        raise OSError("no folder can be written")
+    digest = hashlib.sha256(f"{openvino.__version__} {board_size} {source_key(EXPORTER)} ".encode() + model.content)
+    folder = base / f"openvino-{digest.hexdigest()[:20]}"
+    if not folder.is_dir():
+        for old in sorted(base.glob("openvino-*"), key=os.path.getmtime, reverse=True)[KEPT_NETWORKS - 1:]:
+            shutil.rmtree(old, ignore_errors=True)
+    folder.mkdir(exist_ok=True)
+    os.utime(folder)
+    return folder
+
+
+def load_openvino(
+    model: ModelFile, board_size: int | None, symmetries: int, threads: int | None
+) -> OpenVinoEvaluator | None:
+    """Return the evaluator of a model file, None where torch has to run it; raises ModelFileError."""
+    try:
+        folder = find_folder(model, board_size)
+        if not (folder / FACTS_FILE).is_file():
+            from nn.inference.openvino_export import export
+            export(model, board_size, folder)
+        return OpenVinoEvaluator(folder, symmetries, threads or count_usable_cores())
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        print_err(f"OpenVINO cannot run {model}, torch does: {' '.join(str(error).split())[:200]}")
+        return None

@@ -1,0 +1,45 @@
+"""From a model file to a folder that OpenVINO reads: needs torch, once for each file and board size."""
+
+import json
+import tempfile
+import warnings
+from dataclasses import asdict
+from pathlib import Path
+
+import openvino
+import torch
+
+from common.atomic_file import write_atomically
+from nn.inference.evaluator import Network, copy_for_inference, find_facts
+from nn.inference.openvino_evaluator import FACTS_FILE, NETWORK_FILE
+from nn.model_file import ModelFile
+from nn.network.weights import load_network
+from nn.plane_sets import PLANE_SETS
+
+# Positions of the example that shows what the network calculates; any number runs afterwards.
+EXAMPLES = 2
+
+
+def convert(network: Network, board_size: int | None) -> openvino.Model:
+    """Return a network in float32 as OpenVINO has it, for batches of any length."""
+    facts = find_facts(network, board_size)
+    planes, size = PLANE_SETS[facts.features].planes, facts.board_size
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")  # torch's: the shapes that are traced as constants are constant
+        example = torch.zeros(EXAMPLES, planes, size, size)
+        model = openvino.convert_model(copy_for_inference(network), example_input=example)
+    model.reshape({0: [-1, planes, size, size]})
+    return model
+
+
+def export(model: ModelFile, board_size: int | None, folder: Path) -> None:
+    """Write the network of a model file to a folder; the facts come last, so that they vouch for the rest.
+
+    Raises ModelFileError where the file is no network, or not one for the board size, and OSError.
+    """
+    network = load_network(model, board_size)
+    with tempfile.TemporaryDirectory(dir=folder) as draft:
+        openvino.save_model(convert(network, board_size), Path(draft) / NETWORK_FILE, compress_to_fp16=False)
+        for file in Path(draft).iterdir():
+            file.replace(folder / file.name)
+    write_atomically(folder / FACTS_FILE, json.dumps(asdict(find_facts(network, board_size))).encode())

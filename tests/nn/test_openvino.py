@@ -1,0 +1,129 @@
+"""OpenVINO as a runtime: the same answers, without torch from the second start on, and torch where it is missing."""
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nn.inference import loading
+from nn.inference.board_evaluator import BoardEvaluator
+from nn.inference.evaluator import NetworkEvaluator, copy_for_inference
+from nn.inference.loading import RUNTIME_VARIABLE, load_evaluator
+from nn.model_file import ModelFileError, read_model_file
+from nn.network.dual_net import DualNet
+from nn.network.pooled_net import PooledConfig, PooledNet
+from nn.network.weights import save_network
+from nn.plane_sets import PLANE_SETS
+
+SIZE = 5
+NETWORKS = {
+    "lecture": lambda: DualNet(torch.device("cpu"), SIZE, 8, 2),
+    "pooled": lambda: PooledNet(PooledConfig(filters=16, blocks=2)),
+    "mish": lambda: PooledNet(PooledConfig(filters=16, blocks=2, block="se", activation="mish")),
+}
+
+
+def make_network(kind: str) -> DualNet | PooledNet:
+    """Return a network whose norms have seen something."""
+    torch.manual_seed(2)
+    network = NETWORKS[kind]().train()
+    for _ in range(3):
+        network(torch.rand(8, PLANE_SETS[network.features].planes, SIZE, SIZE))
+    return network.eval()
+
+
+@pytest.fixture
+def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Have OpenVINO used, with a folder of its own for what it keeps, which is returned; skip where it is missing."""
+    pytest.importorskip("openvino", reason="OpenVINO is not installed (pip install '.[fast]')")
+    from nn.inference import openvino_evaluator
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    monkeypatch.setattr(openvino_evaluator, "cache_folder", lambda: folder)
+    monkeypatch.delenv(RUNTIME_VARIABLE, raising=False)
+    return folder
+
+
+def check(evaluator: BoardEvaluator, network: DualNet | PooledNet) -> None:
+    """Compare with the network in float32, for batches that are cut and filled up in several ways."""
+    rng = np.random.default_rng(3)
+    for count in (1, 5, 70):
+        planes = rng.random((count, evaluator.plane_set.planes, SIZE, SIZE), dtype=np.float32)
+        with torch.inference_mode():
+            expected = copy_for_inference(network)(torch.from_numpy(planes))
+        answers = evaluator(planes)
+        for found, wanted in zip(answers, expected, strict=True):
+            np.testing.assert_allclose(found, wanted.numpy(), atol=5e-2, rtol=5e-2)
+            assert found.dtype == np.float32
+        assert not np.shares_memory(answers[0], evaluator(planes[:1])[0]), "the next call would overwrite it"
+
+
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_it_gives_the_answers_of_the_network(kind: str, runtime: Path, tmp_path: Path,
+                                             monkeypatch: pytest.MonkeyPatch) -> None:
+    network = make_network(kind)
+    save_network(network, tmp_path / "x.bin")
+    first = load_evaluator(tmp_path / "x.bin", SIZE, threads=2)
+    assert "OpenVINO" in first.description and first.tells_lead == isinstance(network, PooledNet)
+    check(first, network)
+    for blob in runtime.rglob("*.blob"):
+        blob.write_bytes(b"damaged")
+    from nn.inference import openvino_export
+    monkeypatch.setattr(openvino_export, "export", lambda *_: pytest.fail("what was kept is not found"))
+    again = load_evaluator(tmp_path / "x.bin", SIZE, threads=3)
+    assert (again.description, again.sizes, again.note) == (first.description, first.sizes, first.note)
+    check(again, network)
+
+
+def test_the_second_start_does_without_torch(runtime: Path, tmp_path: Path) -> None:
+    save_network(make_network("pooled"), tmp_path / "x.bin")
+    load_evaluator(tmp_path / "x.bin", SIZE)
+    code = ("import sys; from nn.inference import openvino_evaluator as o; from pathlib import Path; "
+            f"o.cache_folder = lambda: Path({str(runtime)!r}); from nn.inference.loading import load_evaluator; "
+            f"print(load_evaluator({str(tmp_path / 'x.bin')!r}, {SIZE}).description, 'torch' in sys.modules)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert "OpenVINO" in done.stdout and done.stdout.split()[-1] == "False", done.stderr
+
+
+def test_networks_that_are_long_unused_are_forgotten(runtime: Path, tmp_path: Path,
+                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    from nn.inference import openvino_evaluator
+    monkeypatch.setattr(openvino_evaluator, "KEPT_NETWORKS", 2)
+    save_network(make_network("lecture"), tmp_path / "x.bin")
+    model = read_model_file(tmp_path / "x.bin")
+    folders = [openvino_evaluator.find_folder(model, size) for size in (5, 6, 7)]
+    assert [folder.is_dir() for folder in folders] == [False, True, True]
+
+
+def test_torch_runs_what_openvino_cannot(runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                         capsys: pytest.CaptureFixture[str]) -> None:
+    from nn.inference import openvino_export
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("no such operator\nin the network")
+
+    monkeypatch.setattr(openvino_export, "export", fail)
+    save_network(make_network("lecture"), tmp_path / "x.bin")
+    assert isinstance(load_evaluator(tmp_path / "x.bin"), NetworkEvaluator)
+    assert "x.bin, torch does: no such operator in the network\n" in capsys.readouterr().err
+    with pytest.raises(ModelFileError, match="no such file"):
+        load_evaluator(tmp_path / "missing.bin")
+
+
+def test_a_bad_file_is_refused_in_the_same_words(runtime: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.bin").write_bytes(b"nothing")
+    with pytest.raises(ModelFileError, match="damaged or no model file"):
+        load_evaluator(tmp_path / "x.bin")
+
+
+def test_when_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "find_spec", lambda _: object())
+    assert not loading.may_use_openvino(use_gpu=False), "the tests' variable asks for torch"
+    monkeypatch.delenv(RUNTIME_VARIABLE)
+    assert loading.may_use_openvino(use_gpu=False) and not loading.may_use_openvino(use_gpu=True)
+    monkeypatch.setattr(loading, "find_spec", lambda _: None)
+    assert not loading.may_use_openvino(use_gpu=False)
