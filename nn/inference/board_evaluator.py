@@ -3,8 +3,10 @@
 Letters: N positions, P planes, S board size, A = S*S + 1 policy entries.
 """
 
+import json
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +34,17 @@ class NetworkFacts:
     filters: int
     blocks: int
     trained_on: tuple[int, ...]
+
+    def to_bytes(self) -> bytes:
+        """Return the facts as a line of JSON."""
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def parse(cls, content: bytes) -> "NetworkFacts":
+        """Return what to_bytes wrote; raises ValueError and TypeError for anything else."""
+        fields: dict[str, Any] = json.loads(content)
+        fields.update((name, tuple(value)) for name, value in fields.items() if isinstance(value, list))
+        return cls(**fields)
 
     def describe(self, where: str) -> str:
         """Return shape and size, and where and how it calculates, for people."""

@@ -11,7 +11,6 @@ Letters: N positions, P planes, S board size.
 import contextlib
 import hashlib
 import io
-import json
 import os
 import shutil
 import threading
@@ -53,9 +52,7 @@ class OpenVinoEvaluator(BoardEvaluator):
 
     def __init__(self, folder: Path, symmetries: int, threads: int) -> None:
         """Read what was exported; sizes of requests are compiled when they are needed."""
-        fields = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
-        facts = NetworkFacts(**{name: tuple(value) if isinstance(value, list) else value
-                                for name, value in fields.items()})
+        facts = NetworkFacts.parse((folder / FACTS_FILE).read_bytes())
         self._core = openvino.Core()
         half = "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         super().__init__(facts, f"on cpu, {'bfloat16' if half else 'float32'}, OpenVINO", BATCH_LIMIT, symmetries)

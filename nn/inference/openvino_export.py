@@ -1,9 +1,7 @@
 """From a model file to a folder that OpenVINO reads: needs torch, once for each file and board size."""
 
-import json
 import tempfile
 import warnings
-from dataclasses import asdict
 from pathlib import Path
 
 import openvino
@@ -42,4 +40,4 @@ def export(model: ModelFile, board_size: int | None, folder: Path) -> None:
         openvino.save_model(convert(network, board_size), Path(draft) / NETWORK_FILE, compress_to_fp16=False)
         for file in Path(draft).iterdir():
             file.replace(folder / file.name)
-    write_atomically(folder / FACTS_FILE, json.dumps(asdict(find_facts(network, board_size))).encode())
+    write_atomically(folder / FACTS_FILE, find_facts(network, board_size).to_bytes())

@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from nn.inference.batch_evaluator import CudaEvaluator, ThreadedEvaluator, load_batch_evaluator
-from nn.inference.evaluator import NetworkEvaluator
+from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.loading import load_evaluator
 from nn.model_file import ModelFileError
 
 SIZE, POSITIONS = 5, 24
 
 
-def check(batches: ThreadedEvaluator | CudaEvaluator, single: NetworkEvaluator, tolerance: float) -> None:
+def check(batches: ThreadedEvaluator | CudaEvaluator, single: BoardEvaluator, tolerance: float) -> None:
     """Both buffers are worked on at once, with counts that change, and a buffer is refilled after its answer."""
     rng = np.random.default_rng(0)
     assert len(batches.planes) == 2 and batches.planes[0].shape == (POSITIONS, 6, SIZE, SIZE)

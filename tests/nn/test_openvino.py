@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from nn.network.weights import save_network
 from nn.plane_sets import PLANE_SETS
 
 SIZE = 5
-NETWORKS = {
+NETWORKS: dict[str, Callable[[], DualNet | PooledNet]] = {
     "lecture": lambda: DualNet(torch.device("cpu"), SIZE, 8, 2),
     "pooled": lambda: PooledNet(PooledConfig(filters=16, blocks=2)),
     "mish": lambda: PooledNet(PooledConfig(filters=16, blocks=2, block="se", activation="mish")),
@@ -30,10 +31,12 @@ NETWORKS = {
 def make_network(kind: str) -> DualNet | PooledNet:
     """Return a network whose norms have seen something."""
     torch.manual_seed(2)
-    network = NETWORKS[kind]().train()
+    network = NETWORKS[kind]()
+    network.train()
     for _ in range(3):
         network(torch.rand(8, PLANE_SETS[network.features].planes, SIZE, SIZE))
-    return network.eval()
+    network.eval()
+    return network
 
 
 @pytest.fixture
