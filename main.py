@@ -147,5 +147,10 @@ def start() -> int:
     return run_command(main, "main.py", arguments)
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """Run the command line and end the process."""
     leave(start())
+
+
+if __name__ == "__main__":
+    run()

@@ -149,5 +149,10 @@ def fail(text: str, status: int) -> int:
     return status
 
 
+def start() -> int:
+    """Run the command line and return the exit status."""
+    return run_command(main, "selfplay_main.py")
+
+
 if __name__ == "__main__":
-    sys.exit(run_command(main, "selfplay_main.py"))
+    sys.exit(start())

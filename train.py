@@ -303,5 +303,10 @@ def fail(text: str, status: int) -> None:
     sys.exit(status)
 
 
+def start() -> int:
+    """Run the command line and return the exit status."""
+    return run_command(main, "train.py")
+
+
 if __name__ == "__main__":
-    sys.exit(run_command(main, "train.py"))
+    sys.exit(start())

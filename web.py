@@ -85,5 +85,10 @@ def main(port: int, host: str, token: str, opens: bool, model: str, watch: tuple
     return 0
 
 
+def start() -> int:
+    """Run the command line and return the exit status."""
+    return run_command(main, "web.py")
+
+
 if __name__ == "__main__":
-    sys.exit(run_command(main, "web.py"))
+    sys.exit(start())

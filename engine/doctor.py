@@ -58,9 +58,15 @@ def check_python(_: Patient) -> Iterator[Finding]:
 
 
 def read_requirements(folder: Path) -> dict[str, str]:
-    """Return the packages that pyproject.toml names, each with the oldest version that will do ("" for any)."""
-    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    matches = (REQUIREMENT.match(text) for text in project["dependencies"])
+    """Return the packages that are needed, each with the oldest version that will do ("" for any).
+
+    A clone names them in pyproject.toml; where the program was installed with pip, the installation does.
+    """
+    try:
+        needed = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    except FileNotFoundError:
+        needed = [text for text in importlib.metadata.requires(PROGRAM_NAME) or () if "extra ==" not in text]
+    matches = (REQUIREMENT.match(text) for text in needed)
     return {match[1]: match[2] or "" for match in matches if match}
 
 

@@ -83,5 +83,10 @@ def main(**options: Any) -> None:
         sys.exit(EXIT_INTERRUPTED)
 
 
+def start() -> int:
+    """Run the command line and return the exit status."""
+    return run_command(main, "match.py")
+
+
 if __name__ == "__main__":
-    sys.exit(run_command(main, "match.py"))
+    sys.exit(start())
