@@ -11,8 +11,8 @@ import pytest
 
 from engine.doctor import read_requirements
 
-LEFT_OUT = shutil.ignore_patterns(".*", "venv", "env", "build", "dist", "archive", "data", "tests", "doc", "__pycache__",
-                                  "node_modules", "*.egg-info")
+LEFT_OUT = shutil.ignore_patterns(".*", "venv", "env", "build", "dist", "archive", "data", "tests", "doc",
+                                  "__pycache__", "node_modules", "*.egg-info")
 PROGRAMS = ("hiyoko", "hiyoko-train", "hiyoko-selfplay", "hiyoko-match", "hiyoko-web")
 
 
