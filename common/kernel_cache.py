@@ -23,6 +23,8 @@ from typing import Any, cast
 import numba
 from numba.core import caching
 
+from common.lock_file import take_lock
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # The program's own packages: an installed copy lies beside numpy, which is no part of the key.
@@ -38,6 +40,10 @@ NAME = re.compile(r"[\w.]+")
 
 # Days after which unused compiled code is deleted.
 KEEP_DAYS = 30
+
+# Seconds for which a process leaves the compiling to another one: that one may have been stopped.
+TURN_SECONDS = 180.0
+TURN_POLL_SECONDS = 0.1
 
 
 @cache
@@ -209,3 +215,22 @@ def is_cached(kernel: Any) -> bool:
     """Return whether a kernel was compiled by an earlier start, or need not be (NUMBA_DISABLE_JIT)."""
     cache = getattr(kernel, "_cache", None)
     return not isinstance(cache, KernelCache) or cache.is_filled()
+
+
+@contextlib.contextmanager
+def compile_in_turn(*kernels: Any) -> Iterator[None]:
+    """Do what is inside, which compiles these kernels, while no other process does; whoever comes later finds the code.
+
+    Does not wait where they are compiled, or can be kept nowhere.
+    """
+    folder, lock = cache_folder(), None
+    if folder is not None and not all(map(is_cached, kernels)):
+        end = time.monotonic() + TURN_SECONDS
+        with contextlib.suppress(OSError):
+            while (lock := take_lock(folder / "compiling.lock")) is None and time.monotonic() < end:
+                time.sleep(TURN_POLL_SECONDS)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.close()

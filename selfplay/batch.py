@@ -7,9 +7,10 @@ from typing import Protocol
 import numpy as np
 
 from board.ruleset import Rules
+from common.kernel_cache import compile_in_turn
 from mcts.constant import MAX_CONSIDERED_NODES
 from mcts.tree_arrays import EDGE_BYTES, NODE_BYTES, take_answer
-from nn.feature import BASIC, Encoder, plane_set_of
+from nn.feature import BASIC, Encoder, PlaneSet, plane_set_of
 from selfplay.game import GameRecord, NewGame, draw_game, take_record
 from selfplay.games import FINISHED, IDLE, Terms, Work, new_games, new_terms, new_work
 from selfplay.steps import back_up_in_games, select_in_games, start_game
@@ -118,9 +119,10 @@ def slots_per_half(evaluator: BatchEvaluator, terms: Terms) -> int:
 class FlatEvaluator:
     """Knows nothing: all moves alike, every game even. For compiling, which needs no network."""
 
-    def __init__(self, board_size: int) -> None:
+    def __init__(self, board_size: int, plane_set: PlaneSet) -> None:
         """Make the smallest buffers."""
-        self.planes = [BASIC.new_planes(board_size, MAX_CONSIDERED_NODES) for _ in range(2)]
+        self.plane_set = plane_set
+        self.planes = [plane_set.new_planes(board_size, MAX_CONSIDERED_NODES) for _ in range(2)]
         self._count = 0
 
     def start(self, buffer: int, count: int) -> None:
@@ -135,9 +137,10 @@ class FlatEvaluator:
         return np.zeros((self._count, actions), dtype=np.float32), values
 
 
-def compile_steps() -> None:
-    """Have everything compiled (or loaded from the cache) that self-play on any board needs."""
-    one_game = iter([draw_game(1, (0,), 0.0)])
-    play = SelfPlay(FlatEvaluator(2), new_terms(2, 2, Rules.of(0.0, True), 0.0), lambda: next(one_game, None))
-    while not play.step() or play.running:
-        pass
+def compile_steps(plane_set: PlaneSet = BASIC) -> None:
+    """Have everything compiled, or loaded from the cache, that self-play on any board needs: by one process at a time."""
+    one_game, terms = iter([draw_game(1, (0,), 0.0)]), new_terms(2, 2, Rules.of(0.0, True), 0.0)
+    with compile_in_turn(select_in_games, back_up_in_games, plane_set.encode):
+        play = SelfPlay(FlatEvaluator(2, plane_set), terms, lambda: next(one_game, None))
+        while not play.step() or play.running:
+            pass

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from common.interrupt import block_interrupts
+from nn.feature import plane_set_of
 from nn.model_file import ModelFile
 from selfplay.archive import BatchSettings
 from selfplay.batch import SelfPlay, compile_steps, slots_per_half
@@ -152,7 +153,7 @@ def _work(connection: Connection, task: WorkerTask) -> None:
                       settings.target_scale, settings.opening_moves, settings.opening_temperature,
                       settings.policy_temperature, settings.search)
     orders = Orders(connection, task)
-    compile_steps()
+    compile_steps(plane_set_of(evaluator))
     play = SelfPlay(evaluator, terms, orders.next_game)
     connection.send((READY, description, evaluator.on_gpu, 2 * slots_per_half(evaluator, terms)))
     writer = Writer(connection, task.folder)

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from numba.core.dispatcher import Dispatcher
 
+from common import kernel_cache
 from common.kernel_cache import PACKAGES, ROOT, FilePerSignature, imported_files, source_files, source_key
 
 PROGRAM = [path for name in sorted(PACKAGES) for path in ((ROOT / name).rglob("*.py") if (ROOT / name).is_dir()
@@ -154,3 +156,34 @@ def test_damaged_or_unwritable_files_are_compiled_anew(tmp_path: Path):
     shutil.rmtree(tmp_path)
     store.save(("int64",), "code")
     assert store.load(("int64",)) is None
+
+
+def test_one_process_compiles_and_the_others_wait_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    cached, entered = threading.Event(), threading.Event()
+    monkeypatch.setattr(kernel_cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(kernel_cache, "is_cached", lambda _: cached.is_set())
+
+    def compile_too() -> None:
+        with kernel_cache.compile_in_turn("kernel"):
+            entered.set()
+
+    with kernel_cache.compile_in_turn("kernel"):
+        waiting = threading.Thread(target=compile_too)
+        waiting.start()
+        assert not entered.wait(5 * kernel_cache.TURN_POLL_SECONDS)
+    assert entered.wait(60)
+    waiting.join()
+    with kernel_cache.compile_in_turn("kernel"):
+        cached.set()
+        compile_too()  # nobody waits for what is there already
+        cached.clear()
+        monkeypatch.setattr(kernel_cache, "TURN_SECONDS", 0.0)
+        compile_too()  # nor for ever for a process that was stopped
+
+
+def test_compiling_needs_no_place_for_the_lock(monkeypatch: pytest.MonkeyPatch):
+    for folder in (None, Path("/proc/none")):
+        monkeypatch.setattr(kernel_cache, "cache_folder", lambda folder=folder: folder)
+        monkeypatch.setattr(kernel_cache, "is_cached", lambda _: False)
+        with kernel_cache.compile_in_turn("kernel"):
+            pass

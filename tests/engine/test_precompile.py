@@ -48,7 +48,7 @@ def test_a_search_calls_what_was_compiled_ahead(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("model", ["none", "model/model.bin"])
 def test_a_game_compiles_nothing_once_the_engine_is_loaded(root: Path, model: str):
     def compiled() -> dict[str, int]:
-        return {f"{kernel.__module__}.{kernel.__name__}": len(kernel.signatures)
+        return {f"{kernel.py_func.__module__}.{kernel.py_func.__name__}": len(kernel.signatures)
                 for name in kernel_cache.PACKAGES for module in list(sys.modules.values())
                 if module and module.__name__.split(".")[0] == name
                 for kernel in vars(module).values() if isinstance(kernel, Dispatcher)}
