@@ -138,7 +138,7 @@ class FlatEvaluator:
 
 
 def compile_steps(plane_set: PlaneSet = BASIC) -> None:
-    """Have everything compiled, or loaded from the cache, that self-play on any board needs: by one process at a time."""
+    """Compile, or load from the cache, all that self-play on any board needs; one process after the other."""
     one_game, terms = iter([draw_game(1, (0,), 0.0)]), new_terms(2, 2, Rules.of(0.0, True), 0.0)
     with compile_in_turn(select_in_games, back_up_in_games, plane_set.encode):
         play = SelfPlay(FlatEvaluator(2, plane_set), terms, lambda: next(one_game, None))
