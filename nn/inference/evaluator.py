@@ -13,6 +13,7 @@ from nn.device import choose_half_dtype
 from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
 from nn.inference.folded_net import FoldedNet, TiledNet
 from nn.inference.packed import can_pack, pack
+from nn.inference.plain_net import PlainNet
 from nn.inference.prepared_net import PreparedNet
 from nn.inference.winograd import is_worth_while
 from nn.network.dual_net import DualNet
@@ -23,6 +24,7 @@ CPU_BATCH_LIMIT = 256
 GPU_BATCH_LIMIT = 4096
 
 Network = DualNet | PooledNet | KataGoNet
+Runnable = FoldedNet | PreparedNet | KataGoNet | PlainNet
 
 
 def find_facts(network: Network, board_size: int | None) -> NetworkFacts:
@@ -31,25 +33,27 @@ def find_facts(network: Network, board_size: int | None) -> NetworkFacts:
     shape = network.shape
     return NetworkFacts(
         features=network.features, board_size=size, sizes=(network.sizes[0], network.sizes[-1]),
-        tells_lead=not isinstance(network, DualNet), filters=shape["filters"], blocks=shape["blocks"],
-        trained_on=tuple(network.config.trained_on) if isinstance(network, PooledNet) else (size,))
+        tells_lead=network.tells_lead, filters=shape["filters"], blocks=shape["blocks"],
+        trained_on=tuple(getattr(getattr(network, "config", None), "trained_on", (size,))))
 
 
-def copy_for_inference(network: Network) -> FoldedNet | PreparedNet | KataGoNet:
+def copy_for_inference(network: Network) -> Runnable:
     """Return a copy of a network with its norms folded; it is left as it is."""
     if isinstance(network, DualNet):
         return FoldedNet(network.eval())
-    return (copy.deepcopy(network) if isinstance(network, KataGoNet) else PreparedNet(network)).eval()
+    if isinstance(network, PooledNet):
+        return PreparedNet(network).eval()
+    return (copy.deepcopy(network) if isinstance(network, KataGoNet) else PlainNet(network)).eval()
 
 
-def prepare(network: Network, dtype: torch.dtype, board_size: int) -> FoldedNet | PreparedNet | KataGoNet:
+def prepare(network: Network, dtype: torch.dtype, board_size: int) -> Runnable:
     """Return a copy of a network as torch runs it on its device."""
     prepared = copy_for_inference(network).to_precision(dtype)
     prepared = prepared.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     if next(network.parameters()).device.type == "cpu" and can_pack():
         if isinstance(prepared, KataGoNet):
             pack(prepared, board_size)
-        else:
+        elif not isinstance(prepared, PlainNet):
             prepared.pack(board_size)
     return prepared
 

@@ -80,6 +80,7 @@ class DualNet(nn.Module):
     """
 
     features = "basic"
+    tells_lead = False
 
     def __init__(
         self, device: torch.device, board_size: int = BOARD_SIZE,

@@ -268,6 +268,7 @@ class KataGoNet(nn.Module):
 
     features = "katago"
     sizes = KATAGO_SIZES
+    tells_lead = True
 
     def __init__(self, content: bytes) -> None:
         """Read a file's bytes; raises ValueError with the reason where that cannot be done."""

@@ -46,8 +46,9 @@ def to_content(network: nn.Module, about: dict[str, str]) -> dict[str, Any]:
     """Return what is written to a model file; `about` tells where the network comes from (DualNet's file does not)."""
     # A fresh contiguous copy of each tensor: no device, memory format or shared storage leaks into the file.
     weights = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in network.state_dict().items()}
-    if isinstance(network, PooledNet):
-        return {"kind": network.kind, "config": asdict(network.config), "about": about, "weights": weights}
+    if hasattr(network, "kind"):
+        config: Any = network.config
+        return {"kind": network.kind, "config": asdict(config), "about": about, "weights": weights}
     return weights
 
 

@@ -200,6 +200,7 @@ class PooledNet(nn.Module):
 
     kind = "pooled"
     sizes = ANY_SIZE
+    tells_lead = True
 
     def __init__(self, config: PooledConfig) -> None:
         """Make a network with random weights."""
