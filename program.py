@@ -8,6 +8,5 @@ PROGRAM_NAME = "Hiyoko"
 PROTOCOL_VERSION = "2"
 
 # Lizzie reads the second number and wants 15 or more.
-#
-# 0.15.0  board, SGF, DualNet, PUCT and sequential halving, GTP, supervised training, match tool
-VERSION = "0.15.0"
+# CHANGELOG.md tells what each version brought.
+VERSION = "0.16.0"

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from program import VERSION
+
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 FLOOR_ROW = re.compile(r"\| ([0-9]) \| (.*?) \|")
@@ -126,6 +128,11 @@ def program_files() -> list[str]:
 def test_the_front_door_is_short_and_both_its_languages_tell_the_same_floors() -> None:
     assert len(README.read_text(encoding="utf-8").splitlines()) <= 150
     assert len(FLOORS) > 10 and read_floors(ROOT / "doc" / "ja" / "README.md") == FLOORS
+
+
+def test_the_change_log_tells_of_this_version() -> None:
+    newest = re.search(r"^## (\S+) \((\d{4}-\d\d-\d\d)\)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert newest and newest[1] == VERSION
 
 
 def type_names(tree: ast.Module) -> Iterator[str]:
