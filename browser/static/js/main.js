@@ -139,12 +139,14 @@ function describeState() {
   if (engine.state === "loading") parts.push(say("loading"));
   parts.push(say("prisoners", ...position.prisoners), say("komiIs", position.komi));
   const { winrate, lead } = game.here;
-  if (settings.analyze && winrate !== undefined) parts.push(`${say("black")} ${Math.round(100 * winrate)} %`, describeLead(lead));
+  if (settings.analyze && winrate !== undefined) {
+    const rate = Math.round(100 * winrate);
+    parts.push(lead === null ? say("rateIs", rate) : say("rateAndLead", rate, describeLead(lead)));
+  }
   return parts.join(" ");
 }
 
 function describeLead(lead) {
-  if (lead === null || lead === undefined) return "";
   return Math.abs(lead) < 0.05 ? say("even") : say("leadOf", colorName(lead > 0 ? "b" : "w"), Math.abs(lead).toFixed(1));
 }
 

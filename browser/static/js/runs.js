@@ -113,10 +113,10 @@ function drawChart(name, curves, runs) {
   const lines = runs.flatMap((run) => curves.map(([column, part]) => {
     const values = run.columns[column] ?? [];
     const points = run.columns[run.key].map((x, row) => [x, values[row] ?? null]).filter(([, y]) => y !== null);
-    return { run, part, points, low: run.columns[`${column}_low`], high: run.columns[`${column}_high`] };
+    return { run, part, points, interval: intervalOf(run, column) };
   })).filter((line) => line.points.length && line.points.some(([, y]) => y !== 0));
   if (!lines.length) return null;
-  const all = lines.flatMap((line) => line.points);
+  const all = lines.flatMap((line) => [...line.points, ...line.interval]);
   const [left, right] = bounds(all.map(([x]) => x));
   const [bottom, top] = bounds(all.map(([, y]) => y), 0.05);
   const x = (value) => PAD.left + ((value - left) / (right - left)) * (WIDTH - PAD.left - PAD.right);
@@ -133,6 +133,8 @@ function drawChart(name, curves, runs) {
   for (const line of lines) {
     const color = line.run.color;
     const path = line.points.map(([a, b]) => `${x(a).toFixed(1)},${y(b).toFixed(1)}`).join(" ");
+    const band = line.interval.map(([a, b]) => `${x(a).toFixed(1)},${y(b).toFixed(1)}`).join(" ");
+    if (band) makeSvg("polygon", { points: band, fill: color, class: "interval" }, svg);
     makeSvg("polyline", { points: path, stroke: color, class: line.part }, svg);
     for (const [a, b] of line.part === "test" ? line.points : []) makeSvg("circle", { cx: x(a), cy: y(b), r: 2.5, fill: color }, svg);
   }
@@ -140,6 +142,13 @@ function drawChart(name, curves, runs) {
   const title = `${say(name)} (${say(runs[0].key)})`;
   const legend = curves.length > 1 ? `${say("train")} ┄ ${say("test")} ─` : "";
   return make("figure", {}, make("figcaption", { textContent: [title, legend, last.length ? say("nowIs", last.join(", ")) : ""].filter(Boolean).join(" · ") }), svg);
+}
+
+// The outline of a column's interval, along its lower ends and back along the upper ones; empty where there is none.
+function intervalOf({ columns, key }, column) {
+  const side = (name) => columns[key].map((x, row) => [x, columns[name]?.[row] ?? null]).filter(([, y]) => y !== null);
+  const [low, high] = [side(`${column}_low`), side(`${column}_high`)];
+  return low.length && low.length === high.length ? [...low, ...high.reverse()] : [];
 }
 
 function bounds(values, margin = 0) {
