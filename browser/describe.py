@@ -8,7 +8,7 @@ import numpy as np
 from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
-from browser.table import PASS_POINT, Table, View
+from browser.table import PASS_POINT, NodeView, Table
 from mcts.analysis import CandidateMove, SearchResult
 from mcts.explain import explain_puct, find_node
 from mcts.score_estimate import Estimate, Estimator, mean_estimate
@@ -50,7 +50,7 @@ def describe_node(table: Table, node: int) -> Message:
     return content
 
 
-def describe_view(view: View) -> Message:
+def describe_view(view: NodeView) -> Message:
     """Return what a search said about a node."""
     return {"winrate": round(view.winrate, 4), "visits": view.visits,
             "lead": None if view.lead is None else round(view.lead, 2)}
@@ -105,12 +105,12 @@ class SearchDescriber:
         self._sign = 1.0 if self._color == Stone.BLACK else -1.0
         self._point = {pos: point for point, pos in enumerate(board.onboard_pos)} | {PASS: PASS_POINT}
 
-    def describe(self, result: SearchResult, is_final: bool) -> tuple[Message, View]:
+    def describe(self, result: SearchResult, is_final: bool) -> tuple[Message, NodeView]:
         """Return the message about what was found so far, and its sum for the node."""
         moves = [move for move in result.candidates if move.visits > 0 or move.order == 0][:MAX_MOVES]
         estimates = self._estimator.estimate_moves(moves)
         mean = mean_estimate(moves, estimates)
-        view = View(black_share(result.mean_winrate, self._color), self._sign * mean.lead, result.total_visits)
+        view = NodeView(black_share(result.mean_winrate, self._color), self._sign * mean.lead, result.total_visits)
         return {
             "type": "analysis", "node": self._node, "color": LETTERS[self._color], "final": is_final,
             "moves": [self._describe_move(move, result, estimate)

@@ -18,7 +18,7 @@ TURN_SECONDS = 0.25
 # Nodes of a game's tree to begin with; it grows, and there may be many games.
 TREE_SIZE = 4096
 
-Result = TypeVar("Result")
+Answered = TypeVar("Answered")
 
 
 class Engines:
@@ -64,11 +64,11 @@ class Thinker:
         self._waiting = 0
         self._turn_began = 0.0
 
-    async def run(self, work: Callable[[], Result]) -> Result:
+    async def run(self, work: Callable[[], Answered]) -> Answered:
         """Return what `work` returns when its turn has come; raises what it raises."""
         self._waiting += 1
 
-        def take_turn() -> Result:
+        def take_turn() -> Answered:
             self._waiting -= 1
             self._turn_began = time.monotonic()
             return work()

@@ -9,7 +9,7 @@ class MessageError(ValueError):
     """A message that cannot be understood; the text is one line."""
 
 
-class Fields:
+class MessageFields:
     """The fields of one message."""
 
     def __init__(self, text: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from board.ruleset import Rules
 from browser.engines import Engines, Thinker
-from browser.player import Settings
+from browser.player import PlaySettings
 from browser.table import Table
 from engine.engine import EvaluatorSource
 from engine.loader import make_source
@@ -30,7 +30,7 @@ class Seat:
     """A tab's table, with what it has set; `name` is known to the tab alone."""
 
     table: Table
-    settings: Settings
+    settings: PlaySettings
     name: str = field(default_factory=lambda: secrets.token_urlsafe(12))
 
 
@@ -53,10 +53,10 @@ class Hall:
         return hall
 
     @property
-    def first_settings(self) -> Settings:
+    def first_settings(self) -> PlaySettings:
         """What a new tab begins with."""
-        visits = self.options.strict_visits or self.options.visits or Settings.visits
-        return Settings(visits=visits, seconds=self.options.const_time or 0.0)
+        visits = self.options.strict_visits or self.options.visits or PlaySettings.visits
+        return PlaySettings(visits=visits, seconds=self.options.const_time or 0.0)
 
     async def sit_down(self, name: str) -> tuple[Seat, bool]:
         """Return the seat that was left under a name, or else a new one, and whether it is the former.

@@ -25,7 +25,7 @@ from browser.describe import (
     describe_view,
 )
 from browser.engines import Engines, Thinker
-from browser.table import Table, TableError, View
+from browser.table import NodeView, Table, TableError
 from common.print_console import print_err
 from engine.choosing import Watch
 from engine.engine import Engine
@@ -44,7 +44,7 @@ Send = Callable[[Message], None]
 
 
 @dataclass(frozen=True)
-class Settings:
+class PlaySettings:
     """How the engine plays (a side of SIDES; `seconds` beats `visits` unless 0) and whether it analyzes, how far."""
 
     side: str = "white"
@@ -57,7 +57,7 @@ class Settings:
 class Player:
     """The thinking about one table."""
 
-    def __init__(self, table: Table, settings: Settings, engines: Engines, thinker: Thinker, send: Send) -> None:
+    def __init__(self, table: Table, settings: PlaySettings, engines: Engines, thinker: Thinker, send: Send) -> None:
         """Prepare to think; `send` takes messages for the page."""
         self.table, self.settings = table, settings
         self._engines, self._thinker, self._send = engines, thinker, send
@@ -179,7 +179,7 @@ class Player:
 
         return report
 
-    def _publish(self, epoch: int, message: Message, view: View, branch: Message | None = None) -> None:
+    def _publish(self, epoch: int, message: Message, view: NodeView, branch: Message | None = None) -> None:
         """Send what a search found, unless the page has gone elsewhere."""
         if self._epoch == epoch:
             self._note(message["node"], view)
@@ -187,7 +187,7 @@ class Player:
             if branch is not None:
                 self._send(branch)
 
-    def _note(self, node: int, view: View) -> None:
+    def _note(self, node: int, view: NodeView) -> None:
         """Keep what a search said about a node, and tell the page."""
         if self.table.note(node, view):
             self._send({"type": "view", "id": node, **describe_view(view)})
@@ -199,7 +199,7 @@ class Player:
         node, board = self.table.here, self.table.copy_board()
         limit = SearchLimit(self.settings.analysis_visits, strict=True)
 
-        def work() -> tuple[Message, View, bool]:
+        def work() -> tuple[Message, NodeView, bool]:
             describer = self._describer(node, board)
             watch = Watch(lambda: self._epoch != epoch or self._thinker.turn_is_over(),
                           self._reporter(epoch, describer), REPORT_INTERVAL, first=FIRST_REPORT, quiet=True)
@@ -225,7 +225,7 @@ class Player:
         color, asked_at = board.get_to_move(), time.monotonic()
         found: list[SearchResult] = []
 
-        def work() -> tuple[int, tuple[Message, View] | None]:
+        def work() -> tuple[int, tuple[Message, NodeView] | None]:
             engine, describer = self._prepare(board), self._describer(node, board)
             engine.configure(visits=settings.visits, const_time=settings.seconds or None)
             report = self._reporter(epoch, describer)
@@ -263,7 +263,7 @@ class Player:
         limit = SearchLimit(self._review_visits, strict=True)
         board = self.table.tree.board_at(node) if node in self.table.tree else None
 
-        def work() -> View | None:
+        def work() -> NodeView | None:
             if board is None or board.is_over:
                 return None
             describer = self._describer(node, board)

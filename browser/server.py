@@ -140,7 +140,7 @@ async def serve_tab(request: web.Request) -> web.StreamResponse:
         await socket.close(code=INTERNAL)
         return socket
     from browser.hall import HallFullError
-    from browser.session import Session
+    from browser.session import TabSession
 
     first = await socket.receive()
     name = first.data if first.type is WSMsgType.TEXT else ""
@@ -150,7 +150,7 @@ async def serve_tab(request: web.Request) -> web.StreamResponse:
         await socket.send_json({"type": "engine", "state": "failed", "text": str(error)})
         await socket.close(code=TRY_LATER)
         return socket
-    session = Session(hall, seat, is_known)
+    session = TabSession(hall, seat, is_known)
 
     async def send_all() -> None:
         """Send what comes into the outbox."""

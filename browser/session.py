@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from browser.describe import Message, describe_game
-from browser.fields import Fields, MessageError
+from browser.fields import MessageError, MessageFields
 from browser.hall import Hall, Seat
 from browser.player import SIDES, Player
 from browser.table import MAX_HANDICAP, MAX_NODES, PASS_POINT, TableError
@@ -54,7 +54,7 @@ class Outbox:
         return [json.dumps(message, separators=(",", ":"), allow_nan=False) for message in messages]
 
 
-class Session:
+class TabSession:
     """Carries out the messages of a tab: `do_NAME` for {"do": NAME}."""
 
     def __init__(self, hall: Hall, seat: Seat, is_known: bool) -> None:
@@ -82,9 +82,9 @@ class Session:
     def receive(self, text: str) -> None:
         """Carry out a message; what is wrong with it is told in one line."""
         try:
-            fields = Fields(text)
+            fields = MessageFields(text)
             name = fields.text("do")
-            action: Callable[[Fields], None] | None = getattr(self, f"do_{name}", None)
+            action: Callable[[MessageFields], None] | None = getattr(self, f"do_{name}", None)
             if action is None:
                 raise MessageError(f"{name[:20]!r} is nothing that can be done")
             with self._hall.engines.loader.at_once():
@@ -107,7 +107,7 @@ class Session:
 
     # --- games --------------------------------------------------------------------------------------------------
 
-    def do_new(self, fields: Fields) -> None:
+    def do_new(self, fields: MessageFields) -> None:
         """Begin another game."""
         size = fields.integer("size", MIN_BOARD_SIZE, MAX_BOARD_SIZE)
         komi = fields.number("komi", -float(MAX_BOARD_SIZE**2), float(MAX_BOARD_SIZE**2), self._hall.options.komi)
@@ -115,7 +115,7 @@ class Session:
         self._table.new(size, komi, handicap)
         self._begin(wants_reply=True)
 
-    def do_load(self, fields: Fields) -> None:
+    def do_load(self, fields: MessageFields) -> None:
         """Go on from a record."""
         self._table.load(fields.text("sgf"), fields.integers("path", MAX_NODES))
         self._begin()
@@ -128,13 +128,13 @@ class Session:
 
     # --- moves --------------------------------------------------------------------------------------------------
 
-    def do_play(self, fields: Fields) -> None:
+    def do_play(self, fields: MessageFields) -> None:
         """Play a move for the side to move."""
         self._table.play(fields.integer("point", PASS_POINT, MAX_BOARD_SIZE**2))
         self.player.show([self._table.here])
         self.player.disturb(wants_reply=True)
 
-    def do_genmove(self, _: Fields) -> None:
+    def do_genmove(self, _: MessageFields) -> None:
         """Let the engine play the side to move, whichever it is, from now on."""
         side = next(name for name, colors in SIDES.items() if colors == (self._table.to_move,))
         if self.player.settings.side != "both":
@@ -142,29 +142,29 @@ class Session:
         self._send_settings()
         self.player.disturb(wants_reply=True)
 
-    def do_hurry(self, _: Fields) -> None:
+    def do_hurry(self, _: MessageFields) -> None:
         """Play what the search has found so far."""
         self.player.hurry()
 
-    def do_undo(self, _: Fields) -> None:
+    def do_undo(self, _: MessageFields) -> None:
         """Take back the last move, or the engine's and the one before it."""
         sides, to_move = SIDES[self.player.settings.side], self._table.to_move
         moves = 2 if len(sides) == 1 and to_move not in sides and self._table.tree.parent(self._table.here) else 1
         self.player.show([], removed=self._table.undo(moves))
         self.player.disturb()
 
-    def do_go(self, fields: Fields) -> None:
+    def do_go(self, fields: MessageFields) -> None:
         """Look at another node."""
         self._table.go(fields.integer("node", ROOT, 10**9))
         self.player.show([])
         self.player.disturb()
 
-    def do_remove(self, fields: Fields) -> None:
+    def do_remove(self, fields: MessageFields) -> None:
         """Take a variation out."""
         self.player.show([], removed=self._table.remove(fields.integer("node", ROOT, 10**9)))
         self.player.disturb()
 
-    def do_resign(self, _: Fields) -> None:
+    def do_resign(self, _: MessageFields) -> None:
         """End the game with the loss of the side to move."""
         if self._table.is_over:
             raise TableError("the game is over")
@@ -175,7 +175,7 @@ class Session:
 
     # --- the engine ---------------------------------------------------------------------------------------------
 
-    def do_set(self, fields: Fields) -> None:
+    def do_set(self, fields: MessageFields) -> None:
         """Change settings; what is not named stays."""
         old = self.player.settings
         self.player.settings = replace(
@@ -187,7 +187,7 @@ class Session:
         self._send_settings()
         self.player.disturb(wants_reply=self.player.settings.side != old.side)
 
-    def do_look(self, fields: Fields) -> None:
+    def do_look(self, fields: MessageFields) -> None:
         """Show what the search compares after some moves, or nothing more of it."""
         path = fields.integers("path", MAX_PATH)
         points = len(self._table.board.onboard_pos)
@@ -195,10 +195,10 @@ class Session:
             raise MessageError("path must be points of the board")
         self.player.look_into(path if fields.flag("on") else None)
 
-    def do_review(self, fields: Fields) -> None:
+    def do_review(self, fields: MessageFields) -> None:
         """Go through the whole game."""
         self.player.review(fields.integer("visits", 1, MAX_VISITS, 100))
 
-    def do_stop(self, _: Fields) -> None:
+    def do_stop(self, _: MessageFields) -> None:
         """Go through the game no further."""
         self.player.stop_review()

@@ -25,7 +25,7 @@ class TableError(ValueError):
 
 
 @dataclass(frozen=True)
-class View:
+class NodeView:
     """What a search said about a node: win rate in [0, 1], lead in points (None if unknown), and its visits."""
 
     winrate: float
@@ -76,7 +76,7 @@ class Table:
         self._take(tree, here)
         for node in tree:
             if (winrate := tree.winrate(node)) is not None:
-                self.views[node] = View(winrate, None, 0)
+                self.views[node] = NodeView(winrate, None, 0)
 
     def _check_size(self, size: int) -> None:
         """Raise TableError for a size that the network does not play."""
@@ -88,7 +88,7 @@ class Table:
         """Make a tree the game."""
         self.tree, self.here = tree, here
         self.board = tree.board_at(here)
-        self.views: dict[int, View] = {}
+        self.views: dict[int, NodeView] = {}
         self.resigned: Stone | None = None
 
     # --- looking ------------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ class Table:
 
     # --- what searches say --------------------------------------------------------------------------------------
 
-    def note(self, node: int, view: View) -> bool:
+    def note(self, node: int, view: NodeView) -> bool:
         """Keep what a search said about a node, unless a longer one did; tell whether it was kept."""
         known = self.views.get(node)
         if node not in self.tree or (known is not None and known.visits > view.visits):

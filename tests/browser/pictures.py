@@ -24,9 +24,9 @@ MILLISECONDS = 120_000
 COLORS = 255
 
 
-def save(page: Page, name: str) -> None:
-    """Save what is seen, with a palette of colors."""
-    image = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
+def save(picture: bytes, name: str) -> None:
+    """Save a picture with a palette of colors."""
+    image = Image.open(io.BytesIO(picture)).convert("RGB")
     image.quantize(COLORS, dither=Image.Dither.NONE).save(PICTURES / name, optimize=True)
 
 
@@ -52,22 +52,20 @@ def take_pictures(browser: Browser, address: str) -> None:
     """Take all pictures."""
     page = browser.new_page(viewport={"width": 1180, "height": 800}, locale="en-US")
     open_game(page, address)
-    save(page, "web-analysis.png")
+    save(page.screenshot(full_page=True), "web-analysis.png")
     page.click("#search-tree summary")
     expect(page.locator("#branch tbody tr").first).to_be_visible()
-    image = Image.open(io.BytesIO(page.locator("#search-tree").screenshot())).convert("RGB")
-    image.quantize(COLORS, dither=Image.Dither.NONE).save(PICTURES / "web-tree.png", optimize=True)
-    context = browser.new_context(viewport={"width": 390, "height": 780}, is_mobile=True, has_touch=True, locale="ja-JP",
-                                  color_scheme="dark")
+    save(page.locator("#search-tree").screenshot(), "web-tree.png")
+    context = browser.new_context(viewport={"width": 390, "height": 780}, is_mobile=True, has_touch=True,
+                                  locale="ja-JP", color_scheme="dark")
     phone = context.new_page()
     open_game(phone, address)
     phone.evaluate("scrollTo(0, 0)")
-    image = Image.open(io.BytesIO(phone.screenshot())).convert("RGB")
-    image.quantize(COLORS, dither=Image.Dither.NONE).save(PICTURES / "web-phone.png", optimize=True)
+    save(phone.screenshot(), "web-phone.png")
     page.goto(f"{address}runs")
     expect(page.locator("figure").first).to_be_visible()
     page.uncheck(".run:has-text('sl') input")
-    save(page, "web-runs.png")
+    save(page.screenshot(full_page=True), "web-runs.png")
 
 
 def main() -> None:
