@@ -25,13 +25,15 @@ from board.constant import DEFAULT_KOMI
 from browser.server import serve
 from common.command_line import FiniteFloat, FiniteRange, run_command
 from common.print_console import print_err
+from engine.loader import LoadError
 from engine.options import DEFAULT_MODEL, EngineOptions, find_model
+from gtp.client import leave
 from mcts.searches import DEFAULT_SEARCH, SEARCHES
 
 if TYPE_CHECKING:
     from browser.hall import Hall
 
-EXIT_CANNOT_LISTEN = 1
+EXIT_CANNOT_LISTEN, EXIT_BAD_MODEL = 1, 2
 MAX_PORT = 65535
 COUNT = click.IntRange(min=1)
 
@@ -79,16 +81,19 @@ def main(port: int, host: str, token: str, opens: bool, model: str, watch: tuple
     try:
         with suppress(KeyboardInterrupt):
             asyncio.run(serve(open_hall, host, port, token, on_ready, watch or (Path(),)))
+    except LoadError as error:
+        print_err(f"web.py: {error}")
+        return EXIT_BAD_MODEL
     except OSError as error:
         print_err(f"web.py: cannot listen on {host}:{port}: {error.strerror or error}; give another --port")
         return EXIT_CANNOT_LISTEN
     return 0
 
 
-def start() -> int:
-    """Run the command line and return the exit status."""
-    return run_command(main, "web.py")
+def start() -> None:
+    """Run the command line and end the process, whatever is still being loaded or searched."""
+    leave(run_command(main, "web.py"))
 
 
 if __name__ == "__main__":
-    sys.exit(start())
+    start()

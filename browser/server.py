@@ -6,6 +6,8 @@ import hashlib
 import hmac
 import re
 import secrets
+import socket
+import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +16,6 @@ from urllib.parse import urlsplit
 
 from aiohttp import WSMsgType, web
 
-from common.print_console import print_err
 from engine.loader import LoadError
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ STATIC = Path(__file__).resolve().parent / "static"
 # The largest message of a tab: a record of the largest size, with its escapes.
 MAX_MESSAGE = 5_000_000
 HEARTBEAT = 20.0
+EVERYWHERE = ("", "0.0.0.0", "::")
 LOCAL_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
 COOKIE = "hiyoko-token"
 TOKEN_BYTES = 16
@@ -131,25 +133,25 @@ async def tell_game(request: web.Request) -> web.StreamResponse:
 
 async def serve_tab(request: web.Request) -> web.StreamResponse:
     """Serve one tab until it is closed."""
-    socket = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=MAX_MESSAGE)
-    await socket.prepare(request)
+    tab = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=MAX_MESSAGE)
+    await tab.prepare(request)
     try:
         hall = await asyncio.shield(request.app[HALL])
     except LoadError as error:
-        await socket.send_json({"type": "engine", "state": "failed", "text": str(error)})
-        await socket.close(code=INTERNAL)
-        return socket
+        await tab.send_json({"type": "engine", "state": "failed", "text": str(error)})
+        await tab.close(code=INTERNAL)
+        return tab
     from browser.hall import HallFullError
     from browser.session import TabSession
 
-    first = await socket.receive()
+    first = await tab.receive()
     name = first.data if first.type is WSMsgType.TEXT else ""
     try:
         seat, is_known = await hall.sit_down(name)
     except (HallFullError, LoadError) as error:
-        await socket.send_json({"type": "engine", "state": "failed", "text": str(error)})
-        await socket.close(code=TRY_LATER)
-        return socket
+        await tab.send_json({"type": "engine", "state": "failed", "text": str(error)})
+        await tab.close(code=TRY_LATER)
+        return tab
     session = TabSession(hall, seat, is_known)
 
     async def send_all() -> None:
@@ -157,11 +159,11 @@ async def serve_tab(request: web.Request) -> web.StreamResponse:
         with suppress(ConnectionError):
             while True:
                 for text in await session.outbox.take():
-                    await socket.send_str(text)
+                    await tab.send_str(text)
 
     tasks = [asyncio.create_task(work) for work in (send_all(), session.player.run(), session.watch_loading())]
     try:
-        async for message in socket:
+        async for message in tab:
             if message.type is WSMsgType.TEXT:
                 session.receive(message.data)
             if session.outbox.is_full:
@@ -171,7 +173,7 @@ async def serve_tab(request: web.Request) -> web.StreamResponse:
         for task in tasks:
             task.cancel()
         hall.leave(seat)
-    return socket
+    return tab
 
 
 def make_app(open_hall: OpenHall, token: str = "", watched: Sequence[Path] = ()) -> web.Application:
@@ -204,7 +206,11 @@ def make_app(open_hall: OpenHall, token: str = "", watched: Sequence[Path] = ())
 
 async def serve(open_hall: OpenHall, host: str, port: int, token: str, on_ready: Callable[[str], None],
                 watched: Sequence[Path] = ()) -> None:
-    """Serve until cancelled; `on_ready` gets the address to open. Raises OSError where it cannot listen there."""
+    """Serve until cancelled; `on_ready` gets the address to open.
+
+    Raises OSError where it cannot listen there, and LoadError for a network that cannot be used.
+    """
+    closing = threading.Event()
     if not token and not is_local(host):
         token = secrets.token_urlsafe(TOKEN_BYTES)
     runner = web.AppRunner(make_app(open_hall, token, watched), access_log=None)
@@ -213,9 +219,11 @@ async def serve(open_hall: OpenHall, host: str, port: int, token: str, on_ready:
         site = web.TCPSite(runner, host, port)
         await site.start()
         bound = runner.addresses[0][1]
-        shown = "127.0.0.1" if is_local(host) else host
+        shown = "127.0.0.1" if is_local(host) else socket.gethostname() if host in EVERYWHERE else host
         on_ready(f"http://{f'[{shown}]' if ':' in shown else shown}:{bound}/" + (f"?token={token}" if token else ""))
+        hall = await asyncio.shield(runner.app[HALL])
+        await asyncio.get_running_loop().run_in_executor(None, hall.engines.loader.get, closing.is_set)
         await asyncio.Event().wait()
     finally:
-        print_err("Closing.")
+        closing.set()
         await runner.cleanup()

@@ -96,6 +96,7 @@ function redraw() {
   frame ||= requestAnimationFrame(() => {
     frame = 0;
     if (game.position && game.here) draw();
+    else $("status").textContent = engine.state === "failed" ? say("failed", engine.text) : say(line === "closed" ? "closed" : "loading");
   });
 }
 

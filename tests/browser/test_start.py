@@ -1,0 +1,61 @@
+"""web.py as a user starts it: what goes wrong is one line and a status."""
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import web
+from browser.hall import Hall
+from browser.server import serve
+from engine.loader import LoadError
+from engine.options import EngineOptions
+from tests.browser.tabs import SECONDS, make_hall
+
+
+def start(*options: str) -> tuple[int, str]:
+    """Return the exit status of web.py and what it says."""
+    result = CliRunner().invoke(web.main, ["--open", "false", *options], standalone_mode=False)
+    return result.return_value if result.exception is None else 2, result.stderr or str(result.exception)
+
+
+def test_a_port_that_is_taken() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        status, told = start("--port", str(taken.getsockname()[1]), "--model", "none")
+    assert status == 1 and "cannot listen on 127.0.0.1" in told and told.count("\n") == 1
+
+
+def test_a_model_that_is_not_there_and_one_that_is_none(tmp_path: Path) -> None:
+    assert "model file not found" in start("--model", str(tmp_path / "no.bin"))[1]
+    damaged = tmp_path / "damaged.bin"
+    damaged.write_bytes(b"PK nothing")
+    status, told = start("--port", "0", "--model", str(damaged))
+    assert status == 2 and "cannot use model" in told.splitlines()[-1]
+
+
+def test_others_are_let_in_with_a_token_only() -> None:
+    async def listen(host: str, token: str) -> str:
+        address = asyncio.get_running_loop().create_future()
+        server = asyncio.create_task(serve(make_hall, host, 0, token, address.set_result))
+        try:
+            return str(await asyncio.wait_for(address, SECONDS))
+        finally:
+            server.cancel()
+
+    assert asyncio.run(listen("127.0.0.1", "")).endswith("/")
+    assert asyncio.run(listen("127.0.0.1", "mine")).endswith("?token=mine")
+    found = asyncio.run(listen("0.0.0.0", ""))
+    assert socket.gethostname() in found and len(found.partition("?token=")[2]) >= 20
+
+
+def test_the_engines_failure_ends_the_server() -> None:
+    def open_hall() -> Hall:
+        return Hall.open(EngineOptions(model="/nothing/here.bin"))
+
+    with pytest.raises(LoadError, match="cannot use model"):
+        asyncio.run(serve(open_hall, "127.0.0.1", 0, "", lambda _: None))
