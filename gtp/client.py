@@ -28,7 +28,7 @@ from gtp.commands.setup import SetupCommands
 from gtp.commands.sgf import SgfCommands
 from gtp.protocol import Command, GtpError, format_end, format_failure, format_success, parse_line
 from gtp.reader import InputLine, LineReader
-from gtp.session import Session, write_stdout
+from gtp.session import GtpSession, write_stdout
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -67,7 +67,7 @@ class GtpClient:
     ) -> None:
         """Prepare to play with `options`; `make` makes the engine, `write` takes the replies."""
         self.loader = EngineLoader(lambda: make(options), READY_LINE)
-        self.session = Session(options, self.loader, write)
+        self.session = GtpSession(options, self.loader, write)
         groups = [group(self.session) for group in GROUPS]
         self._methods = collect_methods(groups, METHOD_PREFIX)
         self._unlisted = collect_methods(groups, UNLISTED_PREFIX)

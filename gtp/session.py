@@ -39,7 +39,7 @@ def nobody_reads_stdout() -> bool:
         return False
 
 
-class Session:
+class GtpSession:
     """One controller's session.
 
     Attributes:

@@ -138,7 +138,7 @@ def test_the_change_log_tells_of_this_version() -> None:
 def type_names(tree: ast.Module) -> Iterator[str]:
     """Yield the public classes and aliases of types of a file, which alone are written LikeThis."""
     for node in tree.body:
-        targets = node.targets if isinstance(node, ast.Assign) else []
+        targets = node.targets if isinstance(node, ast.Assign) and "TypeVar(" not in ast.unparse(node.value) else []
         names = [node.name] if isinstance(node, ast.ClassDef) else [ast.unparse(target) for target in targets]
         yield from (name for name in names if re.fullmatch(r"[A-Z]+[a-z]\w*", name))
 

@@ -27,13 +27,13 @@ from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
 from common.print_console import print_err
 from engine.options import DEFAULT_MODEL, find_model
-from tools.benchlib.measure import Figure, NoGamesError, Settings
+from tools.benchlib.measure import BenchSettings, Figure, NoGamesError
 from tools.benchlib.report import Report
 
 PROGRAM_DIR = Path(__file__).resolve().parents[1]
 EXIT_BAD_OPTIONS = 2
 
-Suite = Callable[[Settings], Iterable[Figure | str]]
+Suite = Callable[[BenchSettings], Iterable[Figure | str]]
 
 
 def with_options(*options: Callable) -> Callable:
@@ -72,7 +72,7 @@ def run(suites: Iterable[Suite], json_path: Path | None, **options: Any) -> None
     """Run the suites and print their figures as they come."""
     report = Report()
     for suite in suites:
-        for item in suite(Settings(**options)):
+        for item in suite(BenchSettings(**options)):
             report.add(item)
     try:
         report.finish(json_path)

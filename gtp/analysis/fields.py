@@ -43,7 +43,7 @@ def parse_json(text: str) -> Any:
         raise ValueError("nested too deeply") from None
 
 
-class Fields:
+class QueryFields:
     """A JSON object that is read field by field.
 
     Attributes:

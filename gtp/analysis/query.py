@@ -8,7 +8,7 @@ from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE, PASS
 from board.coordinate import Coordinate
 from board.go_board import GoBoard
 from board.stone import Stone
-from gtp.analysis.fields import MAX_ECHO, Fields, QueryError
+from gtp.analysis.fields import MAX_ECHO, QueryError, QueryFields
 from gtp.parameters import MAX_WIDE_ROOT_NOISE, widen_root
 from gtp.rules import HANDICAP_BONUS, NAMED_RULES, Agreement, normalize_name, read_rules
 from mcts.restriction import Restriction
@@ -102,7 +102,7 @@ class Query:
 
 def read_query(query_id: str, content: dict[str, Any]) -> Query:
     """Return what a JSON object asks for; raises QueryError."""
-    fields = Fields(content)
+    fields = QueryFields(content)
     fields.get("id")
     query = Query(query_id, _read_size(fields))
     coordinate = Coordinate(query.board_size)
@@ -124,7 +124,7 @@ def read_query(query_id: str, content: dict[str, Any]) -> Query:
     return query
 
 
-def _read_size(fields: Fields) -> int:
+def _read_size(fields: QueryFields) -> int:
     """Return the board size; both sides are the same."""
     sides = []
     for name in ("boardXSize", "boardYSize"):
@@ -137,7 +137,7 @@ def _read_size(fields: Fields) -> int:
     return sides[0]
 
 
-def _read_turns(fields: Fields, moves: int) -> dict[int, int]:
+def _read_turns(fields: QueryFields, moves: int) -> dict[int, int]:
     """Return the priority of each turn that is looked at: by default the last one, with priority 0."""
     wanted = "Must specify an array of integers indicating turns to analyze"
     turns = fields.integers("analyzeTurns", wanted)
@@ -162,7 +162,7 @@ def _read_turns(fields: Fields, moves: int) -> dict[int, int]:
     return dict(zip(turns, priorities, strict=True))
 
 
-def _read_rules(fields: Fields, query: Query) -> None:
+def _read_rules(fields: QueryFields, query: Query) -> None:
     """Take over rules and komi; what cannot be played is replaced, and that is a warning."""
     value = fields.get("rules")
     if isinstance(value, str):
@@ -193,7 +193,7 @@ def _read_rules(fields: Fields, query: Query) -> None:
         raise QueryError("komi", KOMI_MESSAGE)
 
 
-def _read_search(fields: Fields, query: Query) -> None:
+def _read_search(fields: QueryFields, query: Query) -> None:
     """Take over how long to search, how widely, and when to report."""
     query.visits = fields.integer("maxVisits", 1, MAX_VISITS, "Must be an integer from 1 to 2^50")
     length = fields.integer("analysisPVLen", 1, MAX_PV_LENGTH, "Must be an integer from 1 to 1000")
@@ -207,7 +207,7 @@ def _read_search(fields: Fields, query: Query) -> None:
         query.interval = interval or math.inf
 
 
-def _read_restriction(fields: Fields, coordinate: Coordinate) -> Restriction | None:
+def _read_restriction(fields: QueryFields, coordinate: Coordinate) -> Restriction | None:
     """Return the moves that avoidMoves and allowMoves leave out, None if there are none."""
     if fields.has("allowMoves") and fields.has("avoidMoves"):
         raise QueryError("allowMoves", "Cannot specify both allowMoves and avoidMoves")
@@ -221,7 +221,7 @@ def _read_restriction(fields: Fields, coordinate: Coordinate) -> Restriction | N
         raise QueryError(name, "Currently allowMoves only allows one entry")
     restriction = Restriction(coordinate.board_size)
     for entry in entries:
-        part = Fields(entry, name)
+        part = QueryFields(entry, name)
         color, depth = part.player("player"), part.integer("untilDepth", 1, MAX_DEPTH, "Must be a positive integer")
         if color is None or depth is None or not part.has("moves"):
             raise QueryError(name, RESTRICTION_MESSAGE)
@@ -230,14 +230,14 @@ def _read_restriction(fields: Fields, coordinate: Coordinate) -> Restriction | N
     return restriction if entries else None
 
 
-def _read_overrides(fields: Fields, query: Query) -> None:
+def _read_overrides(fields: QueryFields, query: Query) -> None:
     """Take over overrideSettings; the query's own maxVisits is stronger."""
     if not fields.has("overrideSettings"):
         return
     value = fields.get("overrideSettings")
     if not isinstance(value, dict):
         raise QueryError("overrideSettings", "Must be an object")
-    settings = Fields({name: _as_number(text) for name, text in value.items()}, "overrideSettings")
+    settings = QueryFields({name: _as_number(text) for name, text in value.items()}, "overrideSettings")
     whose = settings.get("reportAnalysisWinratesAs")
     if whose is not None:
         if str(whose).upper() not in PERSPECTIVES:

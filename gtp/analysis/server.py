@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from common.print_console import print_err
 from engine.loader import EngineLoader, LoadError, make_engine
 from engine.options import EngineOptions
-from gtp.analysis.fields import MAX_ECHO, Fields, QueryError, parse_json
+from gtp.analysis.fields import MAX_ECHO, QueryError, QueryFields, parse_json
 from gtp.client import EXIT_BAD_MODEL, EXIT_OK, prepare_stdout
 from gtp.katago_model import describe_model
 from gtp.reader import InputLine, LineReader
@@ -154,7 +154,7 @@ class AnalysisClient:
         elif action == "query_models":
             content["models"] = [describe_model(self._get_engine())]
         elif action in ("terminate", "terminate_all"):
-            fields = Fields(content)
+            fields = QueryFields(content)
             if action == "terminate" and not isinstance(fields.get("terminateId"), str):
                 raise QueryError("terminateId",
                                  'Requests for a terminate action must have a string "terminateId" field')

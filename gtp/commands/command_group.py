@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from board.stone import Stone
 from gtp.arguments import get_argument
 from gtp.protocol import Command, GtpError
-from gtp.session import Session
+from gtp.session import GtpSession
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -20,7 +20,7 @@ class CommandGroup:
     Methods `unlisted_<name>` are carried out as well, but list_commands keeps them secret.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: GtpSession) -> None:
         """Answer the commands of this session."""
         self.session = session
 

@@ -9,7 +9,7 @@ from gtp.protocol import Command, GtpError
 
 if TYPE_CHECKING:
     from board.stone import Stone
-    from gtp.session import Session
+    from gtp.session import GtpSession
 
 BAD_MOVE = "invalid color or coordinate"
 
@@ -53,7 +53,7 @@ class PlayCommands(CommandGroup):
         self.game.undo(number)
 
 
-def think_and_play(session: "Session", color: "Stone", cleanup: bool) -> int:
+def think_and_play(session: "GtpSession", color: "Stone", cleanup: bool) -> int:
     """Return the move that the engine played; GoGui sees the search if it wants to (--live-gfx)."""
     engine = session.engine
     from engine.choosing import Watch

@@ -18,7 +18,7 @@ from mcts.tree import MCTSTree
 from tools.bench import main
 from tools.benchlib.board_bench import copy_back_and_forth, generate_moves
 from tools.benchlib.evaluators import FreeEvaluator, HashEvaluator
-from tools.benchlib.measure import Figure, Settings, interleave, measure, measure_nanoseconds, measure_rate
+from tools.benchlib.measure import BenchSettings, Figure, interleave, measure, measure_nanoseconds, measure_rate
 from tools.benchlib.positions import LATE_9X9, MIDGAME_9X9, make_board, make_random_board
 from tools.benchlib.report import format_figure
 from tools.benchlib.signature import CASES, Case, calculate_signature, hash_tree
@@ -236,12 +236,12 @@ def test_measuring(monkeypatch: pytest.MonkeyPatch) -> None:
         done.append(1)
         return 10
 
-    figure = measure("name", "x/s", work, Settings(seconds=1e-9, runs=3), tamago=4)
+    figure = measure("name", "x/s", work, BenchSettings(seconds=1e-9, runs=3), tamago=4)
     assert len(done) == 4
     assert figure.value == figure.values[0] == pytest.approx(10 / 0.5) and figure.ratio == pytest.approx(5)
     assert measure_rate(lambda: 5, 1.0)[0] == pytest.approx(5 * 4 / 1.25)
     assert interleave(lambda: 3, lambda: 6, 0.5) == pytest.approx((12, 24))
-    nanoseconds = measure_nanoseconds("name", lambda: 10, Settings(seconds=1e-9, runs=1), tamago=1e9)
+    nanoseconds = measure_nanoseconds("name", lambda: 10, BenchSettings(seconds=1e-9, runs=1), tamago=1e9)
     assert nanoseconds.value == pytest.approx(5e7) and nanoseconds.ratio == pytest.approx(20)
 
 

@@ -25,7 +25,7 @@ from tools.treelib.dump_reader import DumpError, parse_dump, read_dump
 from tools.treelib.layout import lay_out
 from tools.treelib.page import embed_json, format_page
 from tools.treelib.svg import BOX_HEIGHT, BOX_WIDTH, TreeDrawing, format_svg
-from tools.treelib.view import View, find_position, make_view
+from tools.treelib.view import TreeView, find_position, make_view
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE, VISITS = 3, 150
@@ -51,7 +51,7 @@ def content(dump_text: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def view(content: dict[str, Any]) -> View:
+def view(content: dict[str, Any]) -> TreeView:
     """Return the whole tree."""
     return make_view(parse_dump(content), ALL)
 
@@ -95,7 +95,7 @@ def page_data(page: str) -> dict[str, Any]:
     return json.loads(found[1])
 
 
-def test_svg_is_well_formed_and_has_every_node(view: View) -> None:
+def test_svg_is_well_formed_and_has_every_node(view: TreeView) -> None:
     root = ElementTree.fromstring(format_svg(view))
     nodes = [element.get("data-node") for element in root.iter(f"{SVG}g") if element.get("class") == "node"]
     assert sorted(map(int, filter(None, nodes))) == list(range(len(view.nodes))) and view.left_out == 0
@@ -103,7 +103,7 @@ def test_svg_is_well_formed_and_has_every_node(view: View) -> None:
     assert sum("prior" in title for title in titles) == len(view.nodes) - 1
 
 
-def test_boxes_do_not_overlap_and_stay_in_the_picture(view: View) -> None:
+def test_boxes_do_not_overlap_and_stay_in_the_picture(view: TreeView) -> None:
     drawing = TreeDrawing(view)
     width, height = drawing.size
     corners = [drawing.corner(place) for place in lay_out(view.root).values()]
@@ -118,7 +118,7 @@ def test_boxes_do_not_overlap_and_stay_in_the_picture(view: View) -> None:
         > BOX_WIDTH
 
 
-def test_long_texts_are_squeezed_into_their_boxes(view: View) -> None:
+def test_long_texts_are_squeezed_into_their_boxes(view: TreeView) -> None:
     view.nodes[3].visits, view.nodes[3].hidden = 12_345_678, 1_234_567
     root = ElementTree.fromstring(format_svg(view))
     for box in (element for element in root.iter(f"{SVG}g") if element.get("class") == "node"):
@@ -127,7 +127,7 @@ def test_long_texts_are_squeezed_into_their_boxes(view: View) -> None:
             assert int(text.get("textLength") or 6 * len(text.text or "")) < room
 
 
-def test_the_boards_show_the_position_and_the_main_line(view: View) -> None:
+def test_the_boards_show_the_position_and_the_main_line(view: TreeView) -> None:
     root = ElementTree.fromstring(format_svg(view))
     boards = [element for element in root.iter(f"{SVG}g") if element.get("class") == "board"]
     for board, node in zip(boards, (view.root, view.main_line[-1]), strict=True):
@@ -136,7 +136,7 @@ def test_the_boards_show_the_position_and_the_main_line(view: View) -> None:
         assert drawn == {index for index, char in enumerate(position.stones) if char != "."}
 
 
-def test_every_position_equals_our_own_board(content: dict[str, Any], view: View) -> None:
+def test_every_position_equals_our_own_board(content: dict[str, Any], view: TreeView) -> None:
     page = page_data(format_page(view))
     met_captures = 0
     for node, drawn in zip(view.nodes, page["nodes"], strict=True):
@@ -157,7 +157,7 @@ def test_every_position_equals_our_own_board(content: dict[str, Any], view: View
     assert met_captures
 
 
-def test_win_rates_are_those_of_the_tree(content: dict[str, Any], view: View) -> None:
+def test_win_rates_are_those_of_the_tree(content: dict[str, Any], view: TreeView) -> None:
     nodes = content["tree"]["node"]
     for node in view.nodes[1:]:
         assert node.parent is not None and node.edge is not None
@@ -168,7 +168,7 @@ def test_win_rates_are_those_of_the_tree(content: dict[str, Any], view: View) ->
         assert node.edge.value == pytest.approx(1 - nodes[node.index]["raw_value"])
 
 
-def test_the_page_folds_and_needs_nothing_from_outside(view: View) -> None:
+def test_the_page_folds_and_needs_nothing_from_outside(view: TreeView) -> None:
     page = format_page(view)
     outline = Outline(page)
     assert not outline.open and not outline.links and "http" not in page.replace("http://www.w3.org/2000/svg", "")

@@ -10,7 +10,7 @@ from board.random_state import new_random_state
 from board.rules import list_legal_moves
 from board.state import BLACK, MOVES, History, State, copy_state, new_state
 from common.kernel import kernel
-from tools.benchlib.measure import Figure, Settings, Workload, measure, measure_nanoseconds
+from tools.benchlib.measure import BenchSettings, Figure, Workload, measure, measure_nanoseconds
 from tools.benchlib.positions import make_random_board
 
 # Figures of TamaGo 0.10.0: random 9x9 games a second, and nanoseconds of its copy_board.
@@ -106,7 +106,7 @@ def make_game_work(game: GoBoard) -> Workload:
     return work
 
 
-def measure_board(settings: Settings) -> Iterator[Figure | str]:
+def measure_board(settings: BenchSettings) -> Iterator[Figure | str]:
     """Yield the figures of 9x9 and 19x19."""
     yield f"board, one core ({AYA_PLAYOUTS})"
     for size, target in PLAYOUT_TARGETS.items():

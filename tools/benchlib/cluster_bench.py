@@ -26,7 +26,7 @@ from selfplay.worker_pool import WRITERS
 from sgf.archive import read_selfplay_games
 from sgf.selfplay_record import write_game
 from tools.benchlib.evaluators import FreeEvaluator
-from tools.benchlib.measure import Figure, Settings
+from tools.benchlib.measure import BenchSettings, Figure
 
 POSITIONS = 1024  # a free call costs the same for any number
 KOMI, NO_RESIGNATION = 7.0, 0.0
@@ -53,7 +53,7 @@ class FreeBatchEvaluator:
         return self._evaluator(self.planes[buffer][: self._counts[buffer]])
 
 
-def measure_play(settings: Settings) -> tuple[list[Figure], list[GameRecord]]:
+def measure_play(settings: BenchSettings) -> tuple[list[Figure], list[GameRecord]]:
     """Return the speed of one core when the network costs nothing, and the games."""
     terms = new_terms(settings.board_size, settings.selfplay_visits, Rules.of(KOMI, True), NO_RESIGNATION)
     numbers = count(1)
@@ -80,7 +80,7 @@ def measure_rate_of(work: Callable[[], object], games: int, name: str) -> Figure
                   games / max(time.process_time() - cpu, 1e-9))
 
 
-def measure_files(settings: Settings, records: list[GameRecord], folder: Path) -> Iterator[Figure]:
+def measure_files(settings: BenchSettings, records: list[GameRecord], folder: Path) -> Iterator[Figure]:
     """Yield what encoding, writing and reading games costs."""
     chosen = [records[i % len(records)] for i in range(settings.games)]
     contents = [record.get_sgf() for record in records]
@@ -107,7 +107,9 @@ def play_instantly(summary: GameSummary, content: bytes, connection: Connection,
             connection.send((GAME, replace(summary, number=number), content))
 
 
-def measure_gathering(settings: Settings, address: str, record: GameRecord, folder: Path) -> Iterator[Figure | str]:
+def measure_gathering(
+    settings: BenchSettings, address: str, record: GameRecord, folder: Path
+) -> Iterator[Figure | str]:
     """Yield how many games a second one head takes from actors that do nothing but send; raises SelfPlayError."""
     from selfplay import cluster
 
@@ -125,7 +127,7 @@ def measure_gathering(settings: Settings, address: str, record: GameRecord, fold
                  supervisor.progress.games / (time.process_time() - cpu))
 
 
-def measure_cluster(settings: Settings) -> Iterator[Figure | str]:
+def measure_cluster(settings: BenchSettings) -> Iterator[Figure | str]:
     """Yield all of it; raises SelfPlayError."""
     yield (f"limits of a cluster: {settings.board_size}x{settings.board_size}, {settings.selfplay_visits} visits, "
            f"{settings.games} games")

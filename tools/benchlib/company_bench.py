@@ -14,7 +14,7 @@ from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
 from nn.inference.board_evaluator import BoardEvaluator
-from tools.benchlib.measure import Figure, Settings, measure_rate
+from tools.benchlib.measure import BenchSettings, Figure, measure_rate
 
 # Programs that never wait, for each core.
 LOOPS_PER_CORE = 2
@@ -50,7 +50,7 @@ def busy_loops(count: int) -> Iterator[None]:
             loop.wait()
 
 
-def measure_company(evaluator: BoardEvaluator, settings: Settings) -> Iterator[Figure]:
+def measure_company(evaluator: BoardEvaluator, settings: BenchSettings) -> Iterator[Figure]:
     """Yield how much of its speed the engine's search keeps beside busy loops, and its longest call of the network.
 
     A search and the loops that share the cores fairly leave it threads / (threads + loops).

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from nn.data.data_generator import generate_supervised_learning_data
-from tools.benchlib.measure import Figure, Settings
+from tools.benchlib.measure import BenchSettings, Figure
 
 TAMAGO_GAMES = 21.0
 GAMES_TARGET = 1000
@@ -26,7 +26,7 @@ def convert(kifu_dir: Path, board_size: int) -> tuple[int, int]:
     return games, positions
 
 
-def measure_data(settings: Settings) -> Iterator[Figure | str]:
+def measure_data(settings: BenchSettings) -> Iterator[Figure | str]:
     """Yield games and positions a second, the start of the worker processes included.
 
     Raises NoTrainingDataError and OSError as generate_supervised_learning_data does.

@@ -17,7 +17,7 @@ class NoGamesError(ValueError):
 
 
 @dataclass(frozen=True)
-class Settings:
+class BenchSettings:
     """What the command line decides."""
 
     seconds: float = 1.0  # of each run
@@ -70,7 +70,7 @@ def measure_rate(work: Workload, seconds: float) -> tuple[float, float]:
 
 
 def measure(
-    name: str, unit: str, work: Workload, settings: Settings, one_core: bool = True, target: float | None = None,
+    name: str, unit: str, work: Workload, settings: BenchSettings, one_core: bool = True, target: float | None = None,
     tamago: float | None = None,
 ) -> Figure:
     """Return the rate of some work; it is done once before, so that nothing is compiled while the clock runs."""
@@ -84,7 +84,7 @@ def measure(
 
 
 def measure_nanoseconds(
-    name: str, work: Workload, settings: Settings, target: float | None = None, tamago: float | None = None
+    name: str, work: Workload, settings: BenchSettings, target: float | None = None, tamago: float | None = None
 ) -> Figure:
     """Return the duration of one unit of some work in nanoseconds (measure, turned round)."""
     figure = measure(name, "ns", work, settings, target=target, tamago=tamago)

@@ -14,7 +14,7 @@ from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.loading import load_evaluator
 from tools.benchlib.company_bench import measure_company
 from tools.benchlib.evaluators import CountingEvaluator
-from tools.benchlib.measure import Figure, Settings, Workload, interleave, measure
+from tools.benchlib.measure import BenchSettings, Figure, Workload, interleave, measure
 from tools.benchlib.positions import LATE_9X9, make_board, make_random_board
 
 BATCH_SIZES = (1, 8, 16, 64, 256)
@@ -47,7 +47,7 @@ def make_network_work(evaluator: BoardEvaluator, batch_size: int, calls: int = 1
     return work
 
 
-def measure_network(settings: Settings) -> Iterator[Figure | str]:
+def measure_network(settings: BenchSettings) -> Iterator[Figure | str]:
     """Yield positions a second by batch size."""
     evaluator = load_evaluator(settings.model, use_gpu=settings.use_gpu)
     yield f"network alone: {evaluator.description} ({settings.model})"
@@ -56,7 +56,7 @@ def measure_network(settings: Settings) -> Iterator[Figure | str]:
         yield measure(f"network, batch {batch_size}", "positions/s", work, settings, one_core=False)
 
 
-def measure_search_of(board: GoBoard, place: str, batch_size: int, evaluator: BoardEvaluator, settings: Settings,
+def measure_search_of(board: GoBoard, place: str, batch_size: int, evaluator: BoardEvaluator, settings: BenchSettings,
                       ) -> Iterator[Figure]:
     """Yield the speed of the engine's search of a position, of the network alone in turn with it, and their ratio."""
     counter = CountingEvaluator(evaluator)
@@ -79,7 +79,7 @@ def measure_search_of(board: GoBoard, place: str, batch_size: int, evaluator: Bo
     yield Figure(f"leaves a network call{place}, batch {batch_size}", "positions", (counter.positions / counter.calls,))
 
 
-def measure_engine(settings: Settings) -> Iterator[Figure | str]:
+def measure_engine(settings: BenchSettings) -> Iterator[Figure | str]:
     """Yield the speed of searches with the engine's own parameters, beside the network alone.
 
     They start from the empty board and, on 9x9, from a late position, where each new position is played out, too. The

@@ -26,7 +26,7 @@ from mcts.tree import MCTSTree
 from nn.feature import Evaluator, encode_board, plane_set_of
 from nn.inference.loading import load_evaluator
 from sgf.reader import SGFReader
-from tools.benchlib.measure import Figure, Settings
+from tools.benchlib.measure import BenchSettings, Figure
 from tools.benchlib.positions import sample_games
 
 STAGES = (10, 20, 30, 40, 50, 60)
@@ -71,7 +71,7 @@ def read_samples(path: Path, board_size: int) -> list[Sample]:
     return [Sample(stage, position, truth) for stage, position in samples]
 
 
-def collect_samples(settings: Settings) -> list[Sample]:
+def collect_samples(settings: BenchSettings) -> list[Sample]:
     """Return the positions of so many games of the folder, drawn at random; raises NoGamesError."""
     assert settings.kifu_dir is not None
     return sample_games(settings.kifu_dir, settings.games * len(STAGES),
@@ -189,7 +189,7 @@ def list_ways(tree: MCTSTree, evaluator: Evaluator) -> dict[str, Way]:
 # --- the table ------------------------------------------------------------------------------------------------------
 
 
-def measure_ownership(settings: Settings) -> Iterator[Figure | str]:
+def measure_ownership(settings: BenchSettings) -> Iterator[Figure | str]:
     """Yield a line for each way with its errors at every stage, then the time of a call; raises NoGamesError."""
     samples = collect_samples(settings)
     evaluator = load_evaluator(settings.model, use_gpu=settings.use_gpu)

@@ -17,7 +17,7 @@ from mcts.analysis import SearchResult
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from nn.inference.loading import load_evaluator
-from tools.benchlib.measure import Figure, Settings
+from tools.benchlib.measure import BenchSettings, Figure
 from tools.benchlib.target_bench import collect_positions
 
 # A move needs this share of the judge's visits for its win rate to be known; else the position after it is searched.
@@ -98,7 +98,7 @@ class LongSearch:
         return 1.0 - search_anew(self._tree, after, limit).winrate
 
 
-def measure_regret(settings: Settings) -> Iterator[Figure | str]:
+def measure_regret(settings: BenchSettings) -> Iterator[Figure | str]:
     """Yield a line for each setting: mean regret, its difference to the default's, blunders; raises NoGamesError."""
     evaluator = load_evaluator(settings.model, settings.board_size, settings.use_gpu)
     params = EngineOptions(model=settings.model).for_model().search_params()

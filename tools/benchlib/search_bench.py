@@ -6,7 +6,7 @@ from board.go_board import GoBoard
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from tools.benchlib.evaluators import FreeEvaluator
-from tools.benchlib.measure import Figure, Settings, Workload, measure
+from tools.benchlib.measure import BenchSettings, Figure, Workload, measure
 from tools.benchlib.positions import MIDGAME_9X9, make_board
 
 TAMAGO_VISITS = 2100
@@ -28,7 +28,7 @@ def make_search_work(board: GoBoard, batch_size: int, visits: int, shot: bool = 
     return work
 
 
-def measure_search(settings: Settings) -> Iterator[Figure | str]:
+def measure_search(settings: BenchSettings) -> Iterator[Figure | str]:
     """Yield visits a second of both searches, by batch size, from the empty board and from a midgame position."""
     yield f"search, one core, free evaluator, 9x9: PUCT with {settings.search_visits} visits, SHOT with {SHOT_VISITS}"
     boards = {"empty board": GoBoard(9), "midgame": make_board(MIDGAME_9X9)}

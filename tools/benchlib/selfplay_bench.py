@@ -13,7 +13,7 @@ from selfplay.batch import SelfPlay
 from selfplay.game import draw_game
 from selfplay.games import new_terms
 from selfplay.local_pool import share_cores
-from tools.benchlib.measure import Figure, Settings
+from tools.benchlib.measure import BenchSettings, Figure
 
 # TamaGo 0.10.0, 16 visits, random 64x6 network, 9x9, two cores.
 TAMAGO_GAMES_PER_HOUR = 267.0
@@ -41,7 +41,7 @@ class Counts:
     network_cpu: float = 0.0
 
 
-def count_process(settings: Settings, number: int, threads: int) -> Counts:
+def count_process(settings: BenchSettings, number: int, threads: int) -> Counts:
     """Play and evaluate in turn for the wanted time; every row has finished a game before anything is counted."""
     evaluator, description = load_batch_evaluator(
         settings.model, settings.board_size, settings.use_gpu, threads, settings.positions)
@@ -94,7 +94,7 @@ def _evaluate(evaluator: ThreadedEvaluator | CudaEvaluator, counts: Counts, seco
         evaluator.finish(buffer)
 
 
-def measure_selfplay(settings: Settings) -> Iterator[Figure | str]:
+def measure_selfplay(settings: BenchSettings) -> Iterator[Figure | str]:
     """Yield games an hour and what share of the network's speed self-play has, all processes together."""
     cores = count_usable_cores()
     wanted = settings.processes or cores

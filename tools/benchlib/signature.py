@@ -16,7 +16,7 @@ from mcts.node import MCTSNode
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from tools.benchlib.evaluators import HashEvaluator
-from tools.benchlib.measure import Figure, Settings
+from tools.benchlib.measure import BenchSettings, Figure
 from tools.benchlib.positions import make_random_board
 
 TREE_SIZE = 4096
@@ -76,7 +76,7 @@ def calculate_signature(cases: tuple[Case, ...] = CASES) -> tuple[int, int]:
     return total, signature
 
 
-def measure_signature(settings: Settings) -> Iterator[Figure | str]:
+def measure_signature(settings: BenchSettings) -> Iterator[Figure | str]:
     """Yield the signature."""
     nodes, signature = calculate_signature()
     yield Figure("nodes in the trees of the signature", "", (nodes,))

@@ -17,7 +17,7 @@ from mcts.params import NETWORK_ALONE, SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from nn.inference.loading import load_evaluator
 from sgf.reader import SGFReader
-from tools.benchlib.measure import Figure, Settings
+from tools.benchlib.measure import BenchSettings, Figure
 from tools.benchlib.positions import sample_games
 
 VISITS = (16, 32, 64)
@@ -45,7 +45,7 @@ def draw_positions(path: Path, board_size: int, rng: random.Random, count: int) 
     return positions
 
 
-def collect_positions(settings: Settings, per_game: int = 1) -> list[GoBoard]:
+def collect_positions(settings: BenchSettings, per_game: int = 1) -> list[GoBoard]:
     """Return `settings.games` positions of the folder's games, up to `per_game` of each; raises NoGamesError."""
     assert settings.kifu_dir is not None
     size = settings.board_size
@@ -71,7 +71,7 @@ def list_policies(
     yield "network", spread(pupil, pupil.root.children_policy), pupil.root.raw_value
 
 
-def measure_targets(settings: Settings) -> Iterator[Figure | str]:
+def measure_targets(settings: BenchSettings) -> Iterator[Figure | str]:
     """Yield a line for the network's policy and one for each visits and target scale; raises NoGamesError."""
     positions = collect_positions(settings)
     evaluator = load_evaluator(settings.model, settings.board_size, settings.use_gpu)

@@ -8,7 +8,7 @@ from html import escape
 
 from board.stone import Stone
 from tools.treelib.svg import CELL, MARGIN, STONE_RADIUS, board_side, describe_node, draw_grid, percent
-from tools.treelib.view import View, ViewNode, describe_view, find_position, name_move
+from tools.treelib.view import TreeView, ViewNode, describe_view, find_position, name_move
 
 # So many levels are unfolded at first, and the main line.
 OPEN_LEVELS = 1
@@ -78,7 +78,7 @@ def embed_json(content: object) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def format_row(view: View, node: ViewNode) -> str:
+def format_row(view: TreeView, node: ViewNode) -> str:
     """Return what stands in a node's row of the outline."""
     share = node.visits / max(view.root.visits, 1)
     name = f'<span class="{"main" if node.on_main_line else "other"}">{escape(name_move(view, node))}</span>'
@@ -91,7 +91,7 @@ def format_row(view: View, node: ViewNode) -> str:
             f"prior {percent(node.edge.prior)}{more}</span>{bar}")
 
 
-def format_outline(view: View) -> str:
+def format_outline(view: TreeView) -> str:
     """Return the nodes as nested `details`; the first levels and the main line are open."""
     parts: list[str] = []
     waiting: list[tuple[ViewNode, int] | str] = [(view.root, 0)]
@@ -112,7 +112,7 @@ def format_outline(view: View) -> str:
     return "".join(parts)
 
 
-def format_page(view: View) -> str:
+def format_page(view: TreeView) -> str:
     """Return a view as an HTML document; raises DumpError for a line that cannot be played."""
     size = view.board.board_size
     nodes = []

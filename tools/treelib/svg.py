@@ -5,7 +5,7 @@ from html import escape
 from board.constant import GTP_X_COORDINATE
 from board.stone import Stone
 from tools.treelib.layout import Place, lay_out
-from tools.treelib.view import ShownPosition, View, ViewNode, describe_view, find_position, name_move
+from tools.treelib.view import ShownPosition, TreeView, ViewNode, describe_view, find_position, name_move
 
 # Pixels.
 CELL = 24
@@ -70,7 +70,7 @@ def percent(value: float | None) -> str:
     return "-" if value is None else f"{value:.1%}"
 
 
-def describe_node(view: View, node: ViewNode) -> list[str]:
+def describe_node(view: TreeView, node: ViewNode) -> list[str]:
     """Return lines about a node: its move and what the search knows about it."""
     if node.edge is None:
         return describe_view(view)
@@ -85,7 +85,7 @@ def describe_node(view: View, node: ViewNode) -> list[str]:
 class TreeDrawing:
     """The nodes and edges of a view, below a header and beside two boards."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: TreeView) -> None:
         """Lay the tree out."""
         self.view = view
         self.places = lay_out(view.root)
@@ -164,6 +164,6 @@ class TreeDrawing:
                 f'<text class="s" x="26" y="27"{squeeze}>{small}</text>{bar}</g>')
 
 
-def format_svg(view: View) -> str:
+def format_svg(view: TreeView) -> str:
     """Return a view as an SVG document; raises DumpError for a line that cannot be played."""
     return TreeDrawing(view).draw()

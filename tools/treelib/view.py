@@ -50,7 +50,7 @@ class ViewNode:
 
 
 @dataclass(frozen=True)
-class View:
+class TreeView:
     """The part of a tree that is shown; `nodes` begins with the root, parents stand before their children."""
 
     board: GoBoard
@@ -76,7 +76,7 @@ class ShownPosition:
     numbers: dict[int, int]
 
 
-def make_view(dump: Dump, max_nodes: int) -> View:
+def make_view(dump: Dump, max_nodes: int) -> TreeView:
     """Return the `max_nodes` most visited nodes; a node is never shown without its parent."""
     root = ViewNode(None, Stone.get_opponent_color(dump.to_move), dump.visits[dump.root], dump.root,
                     on_main_line=True)
@@ -98,7 +98,7 @@ def make_view(dump: Dump, max_nodes: int) -> View:
         left_out += count
         if node.parent is not None:
             node.parent.hidden += count
-    return View(dump.board, nodes, left_out)
+    return TreeView(dump.board, nodes, left_out)
 
 
 def _count_below(dump: Dump, index: int) -> int:
@@ -110,7 +110,7 @@ def _count_below(dump: Dump, index: int) -> int:
     return count
 
 
-def find_position(view: View, node: ViewNode) -> ShownPosition:
+def find_position(view: TreeView, node: ViewNode) -> ShownPosition:
     """Return the position at a node, by our own board; raises DumpError when a move of the line is illegal."""
     board = view.board.copy()
     last: dict[int, int] = {}
@@ -128,14 +128,14 @@ def find_position(view: View, node: ViewNode) -> ShownPosition:
     return ShownPosition(stones, {board.onboard_pos.index(pos): number for pos, number in sorted(last.items())})
 
 
-def name_move(view: View, node: ViewNode) -> str:
+def name_move(view: TreeView, node: ViewNode) -> str:
     """Return the move that leads to a node as GTP writes it."""
     if node.edge is None:
         return "root"
     return "pass" if node.edge.pos == PASS else view.board.coordinate.convert_to_gtp_format(node.edge.pos)
 
 
-def describe_view(view: View) -> list[str]:
+def describe_view(view: TreeView) -> list[str]:
     """Return lines about the tree: whose move it is, how much is shown."""
     board, shown = view.board, len(view.nodes)
     to_move = "Black" if view.root.color == Stone.WHITE else "White"
