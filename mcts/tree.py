@@ -204,17 +204,18 @@ class MCTSTree:
         if known is None:
             self._tree.counters[:] = 0
             select_batch(self._tree, self._root, self._line, self._batch, 1, self._plan(PUCT, NO_SCHEDULE), 0)
-            back_up_batch(self._tree, self._batch, 1, self._evaluate(1), self.geometry.policy_index,
+            answer = self._evaluate(1, getattr(self.evaluator, "average", self.evaluator))
+            back_up_batch(self._tree, self._batch, 1, answer, self.geometry.policy_index,
                           self._root_temperature)
         elif known != ROOT:
             spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos), self._points)
             copy_subtree(spare, self._tree, known)
             self._tree, self._spare = spare, self._tree
 
-    def _evaluate(self, count: int) -> Answer:
-        """Return what the network says of the first `count` positions of the batch."""
+    def _evaluate(self, count: int, evaluator: Evaluator | None = None) -> Answer:
+        """Return what the network, or an evaluator that asks it in another way, says of `count` positions."""
         komi = float(self.root_board.rules.komi)
-        return take_answer(*self.evaluator(self._encode(self._batch.positions, count, komi)))
+        return take_answer(*(evaluator or self.evaluator)(self._encode(self._batch.positions, count, komi)))
 
     @property
     def _root(self) -> Position:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from board.geometry import make_symmetry_index
+from nn.inference.orientation import SYMMETRIES, Orientation
 from nn.plane_sets import PLANE_SETS
 
 
@@ -63,8 +64,9 @@ class NetworkFacts:
 class BoardEvaluator(ABC):
     """A callable from planes to policy and value for one board size.
 
-    With `symmetries` above 1 every position is seen through so many of the 8 symmetries of the board, and the answers
-    are averaged: a steadier judgment for so many times the work. With 8 it is the same for all of them.
+    A position and its mirror images get one answer: they are turned to the same way before the network sees them
+    (nn/inference/orientation.py). With `symmetries` above 1 every position is seen through so many of the 8 symmetries
+    of the board instead, and the answers are averaged: a steadier judgment for so many times the work.
 
     Attributes:
         plane_set: the planes it takes.
@@ -85,8 +87,10 @@ class BoardEvaluator(ABC):
         self.batch_limit = batch_limit
         self.description = facts.describe(where)
         self.note = facts.note
-        self._symmetry = make_symmetry_index(self.board_size)[:symmetries]
+        self._symmetries = symmetries
+        self._symmetry = make_symmetry_index(self.board_size)
         self._inverse = np.argsort(self._symmetry, axis=1)
+        self._orientation = Orientation(self.board_size, self.plane_set.planes)
 
     @abstractmethod
     def _evaluate(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -106,26 +110,40 @@ class BoardEvaluator(ABC):
         Raises:
             ValueError: the planes have another shape.
         """
+        if self._symmetries > 1:
+            return self.average(planes, self._symmetries)
+        turned, chosen = self._orientation.turn(self._checked(planes))
+        return tuple(answer if self._is_of_boards(answer) else self._orientation.turn_back(answer, chosen)
+                     for answer in self.evaluate_plainly(turned))
+
+    def average(self, planes: np.ndarray, symmetries: int = SYMMETRIES) -> tuple[np.ndarray, ...]:
+        """Evaluate positions as above, each through so many symmetries, and return the means."""
+        size, count = self.board_size, self.plane_set.planes
+        points = self._checked(planes).reshape(len(planes), count, size * size)
+        turned = [points[:, :, order[:-1]] for order in self._symmetry[:symmetries]]
+        answers = self.evaluate_plainly(np.concatenate(turned).reshape(-1, count, size, size))
+        return tuple(_mean(answer, symmetries) if self._is_of_boards(answer) else self._mean_by_point(answer, symmetries)
+                     for answer in answers)
+
+    def _checked(self, planes: np.ndarray) -> np.ndarray:
+        """Return planes that have the right shape; raises ValueError."""
         size, count = self.board_size, self.plane_set.planes
         if planes.shape[1:] != (count, size, size) or len(planes) == 0:
             raise ValueError(f"planes have shape {planes.shape}, not [N, {count}, {size}, {size}]")
-        if len(self._symmetry) == 1:
-            return self._evaluate_all(planes)
-        points = planes.reshape(len(planes), count, size * size)
-        turned = [points[:, :, order[:-1]] for order in self._symmetry]
-        policy, value, *others = self._evaluate_all(np.concatenate(turned).reshape(-1, count, size, size))
-        answers = [self._turn_back(policy), _mean(value, len(turned))]
-        answers += [_mean(one, len(turned)) if one.ndim == 1 else self._turn_back(one) for one in others]
-        return tuple(answers)
+        return planes
 
-    def _turn_back(self, values: np.ndarray) -> np.ndarray:
+    def _is_of_boards(self, answer: np.ndarray) -> bool:
+        """Tell whether an answer is about whole boards (value, lead), not about their points."""
+        return answer.ndim == 1 or answer.shape[1] < self.board_size**2
+
+    def _mean_by_point(self, values: np.ndarray, symmetries: int) -> np.ndarray:
         """Return the mean over the symmetries of values by point [symmetries * N, A or S*S], as the board lies."""
-        values = values.reshape(len(self._symmetry), -1, values.shape[1])
-        order = self._inverse[:, np.newaxis, :values.shape[2]]
+        values = values.reshape(symmetries, -1, values.shape[1])
+        order = self._inverse[:symmetries, np.newaxis, :values.shape[2]]
         return np.take_along_axis(values, order, axis=2).mean(axis=0)
 
-    def _evaluate_all(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Evaluate any number of positions as they are."""
+    def evaluate_plainly(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Evaluate any number of positions as they lie, which their mirror images need not share."""
         if len(planes) <= self.batch_limit:
             return self._evaluate(planes)
         starts = range(0, len(planes), self.batch_limit)

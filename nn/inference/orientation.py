@@ -2,7 +2,8 @@
 
 A network does not quite say the same of a position that is turned. Here each position is turned to the way in which
 its key is the smallest before the network sees it, and the answers are turned back. So all eight get one answer, the
-errors of different positions have nothing to do with each other, and it costs next to nothing.
+errors of different positions have nothing to do with each other, and it costs next to nothing. (Where the stones are
+symmetrical, and only the moves before are not, the images may still differ.)
 
 Letters: N positions, P planes, S board size, A = S*S + 1 policy entries.
 """
@@ -14,6 +15,7 @@ from common.kernel import kernel
 
 SEED = 20261122
 SYMMETRIES = 8
+HASHED_PLANES = 3  # the first of a plane set are the stones, which tell how a position lies
 
 
 @kernel
@@ -25,7 +27,7 @@ def orient(planes: np.ndarray, order: np.ndarray, inverse: np.ndarray, weight: n
         planes: float32 [N, P, S*S].
         order: int64 [8, A], the point that is read for each point; see make_symmetry_index.
         inverse: int64 [8, A], the other way round.
-        weight: int64 [P, S*S], random bits of each entry that is not zero.
+        weight: int64 [at most P, S*S], random bits of the entries that are not zero.
         keys: int64 [8], work space.
         chosen: int64 [N], the symmetry of each position.
         turned: float32 [N, P, S*S].
@@ -33,7 +35,7 @@ def orient(planes: np.ndarray, order: np.ndarray, inverse: np.ndarray, weight: n
     for n in range(planes.shape[0]):
         for k in range(SYMMETRIES):
             keys[k] = 0
-        for p in range(planes.shape[1]):
+        for p in range(weight.shape[0]):
             for point in range(planes.shape[2]):
                 if planes[n, p, point] != 0.0:
                     for k in range(SYMMETRIES):
@@ -64,14 +66,13 @@ class Orientation:
         self._order = make_symmetry_index(board_size)
         self._inverse = np.argsort(self._order, axis=1)
         rng = np.random.default_rng(SEED)
-        self._weight = rng.integers(0, 2**63 - 1, (planes, board_size**2), dtype=np.int64)
-        self._keys = np.zeros(SYMMETRIES, dtype=np.int64)
+        self._weight = rng.integers(0, 2**63 - 1, (min(planes, HASHED_PLANES), board_size**2), dtype=np.int64)
 
     def turn(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return planes [N, P, S, S] turned, and the symmetry int64 [N] of each position."""
         points = np.ascontiguousarray(planes, dtype=np.float32).reshape(*planes.shape[:2], -1)
         turned, chosen = np.empty_like(points), np.empty(len(points), dtype=np.int64)
-        orient(points, self._order, self._inverse, self._weight, self._keys, chosen, turned)
+        orient(points, self._order, self._inverse, self._weight, np.empty(SYMMETRIES, dtype=np.int64), chosen, turned)
         return turned.reshape(planes.shape), chosen
 
     def turn_back(self, values: np.ndarray, chosen: np.ndarray) -> np.ndarray:

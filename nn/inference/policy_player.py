@@ -23,10 +23,15 @@ class RawEvaluation(NamedTuple):
     ownership: np.ndarray | None = None  # float [S*S], -1 to 1
 
 
-def evaluate(evaluator: Evaluator, board: GoBoard, color: Stone, sym: int = 0) -> RawEvaluation:
-    """Return the network's view of the board with `color` to move, seen through a symmetry; a draw is half a win."""
-    planes = generate_input_planes(board, color, sym, plane_set_of(evaluator))
-    logits, value, *others = evaluator(planes[np.newaxis])
+def evaluate(evaluator: Evaluator, board: GoBoard, color: Stone, sym: int | None = None) -> RawEvaluation:
+    """Return the network's view of the board with `color` to move; a draw is half a win.
+
+    It is the mean over all symmetries of the board, or what the network sees through one of them alone, where the
+    evaluator can tell (nn/inference/board_evaluator.py).
+    """
+    call = getattr(evaluator, "average" if sym is None else "evaluate_plainly", evaluator)
+    sym = sym or 0
+    logits, value, *others = call(generate_input_planes(board, color, sym, plane_set_of(evaluator))[np.newaxis])
     exponentials = np.exp(logits[0].astype(np.float64) - float(logits[0].max()))
     policy = exponentials / exponentials.sum()
     index = {pos: i for i, pos in enumerate(board.onboard_pos)}

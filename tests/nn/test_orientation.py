@@ -2,11 +2,17 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from board.geometry import make_symmetry_index
+from nn.inference.evaluator import NetworkEvaluator
 from nn.inference.orientation import Orientation
+from nn.network.dual_net import DualNet
+from nn.network.kinds import make_pooled_net
+
+CPU = torch.device("cpu")
 
 
 def turn(values: np.ndarray, order: np.ndarray) -> np.ndarray:
@@ -19,9 +25,9 @@ def turn(values: np.ndarray, order: np.ndarray) -> np.ndarray:
 @given(seed=st.integers(0, 1000), size=st.integers(2, 6), symmetry=st.integers(0, 7))
 def test_a_turned_position_is_seen_as_the_same(seed: int, size: int, symmetry: int) -> None:
     rng = np.random.default_rng(seed)
-    planes = (rng.random((3, 4, size, size)) < 0.3).astype(np.float32)
+    planes = (rng.random((3, 3, size, size)) < 0.3).astype(np.float32)
     order = make_symmetry_index(size)[symmetry]
-    orientation = Orientation(size, 4)
+    orientation = Orientation(size, 3)
     seen, chosen = orientation.turn(planes)
     again, other = orientation.turn(turn(planes, order))
     assert np.array_equal(seen, again)
@@ -50,3 +56,20 @@ def test_empty_boards_and_single_stones_of_four_corners() -> None:
         planes[n, 0, row, column] = 1.0
     seen, _ = Orientation(5, 1).turn(planes)
     assert all(np.array_equal(seen[0], other) for other in seen[1:])
+
+
+@pytest.mark.parametrize("kind", ["lecture", "pooled"])
+def test_a_network_says_the_same_of_all_mirror_images(kind: str) -> None:
+    """What it says of a position as it lies differs from image to image; what is told does not."""
+    network = DualNet(CPU, 5, 8, 1) if kind == "lecture" else make_pooled_net({"filters": 8, "blocks": 2})
+    evaluator = NetworkEvaluator(network.eval(), board_size=5)
+    order = make_symmetry_index(5)
+    rng = np.random.default_rng(3)
+    planes = (rng.random((1, evaluator.plane_set.planes, 5, 5)) < 0.3).astype(np.float32)
+    images = np.concatenate([turn(planes, one) for one in order])
+    for call in (evaluator, evaluator.average):
+        policy, value, *others = call(images)
+        assert np.allclose(value, value[0], atol=1e-3)
+        assert all(np.allclose(policy[k], policy[0, order[k]], atol=1e-2) for k in range(8))
+        assert len(others) == 0 or np.allclose(others[0], others[0][0], atol=1e-2)
+    assert np.ptp(evaluator.evaluate_plainly(images)[1], axis=0).max() > 1e-3
