@@ -122,8 +122,8 @@ class BoardEvaluator(ABC):
         points = self._checked(planes).reshape(len(planes), count, size * size)
         turned = [points[:, :, order[:-1]] for order in self._symmetry[:symmetries]]
         answers = self.evaluate_plainly(np.concatenate(turned).reshape(-1, count, size, size))
-        return tuple(_mean(answer, symmetries) if self._is_of_boards(answer) else self._mean_by_point(answer, symmetries)
-                     for answer in answers)
+        return tuple(self._mean_of_boards(answer, symmetries) if self._is_of_boards(answer)
+                     else self._mean_by_point(answer, symmetries) for answer in answers)
 
     def _checked(self, planes: np.ndarray) -> np.ndarray:
         """Return planes that have the right shape; raises ValueError."""
@@ -135,6 +135,11 @@ class BoardEvaluator(ABC):
     def _is_of_boards(self, answer: np.ndarray) -> bool:
         """Tell whether an answer is about whole boards (value, lead), not about their points."""
         return answer.ndim == 1 or answer.shape[1] < self.board_size**2
+
+    @staticmethod
+    def _mean_of_boards(values: np.ndarray, symmetries: int) -> np.ndarray:
+        """Return the mean over the symmetries of values [symmetries * N, ...]."""
+        return values.reshape(symmetries, -1, *values.shape[1:]).mean(axis=0)
 
     def _mean_by_point(self, values: np.ndarray, symmetries: int) -> np.ndarray:
         """Return the mean over the symmetries of values by point [symmetries * N, A or S*S], as the board lies."""
@@ -149,8 +154,3 @@ class BoardEvaluator(ABC):
         starts = range(0, len(planes), self.batch_limit)
         parts = [self._evaluate(planes[start:start + self.batch_limit]) for start in starts]
         return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-
-
-def _mean(values: np.ndarray, symmetries: int) -> np.ndarray:
-    """Return the mean over the symmetries of values [symmetries * N, ...]."""
-    return values.reshape(symmetries, -1, *values.shape[1:]).mean(axis=0)
