@@ -1,6 +1,8 @@
 """Which strings of a finished game are in seki, told from those that merely border neutral points."""
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from board.playout import find_dead_stones
@@ -38,3 +40,15 @@ def test_two_stones_on_an_empty_board_are_no_seki() -> None:
     board.put_stone(board.POS(3, 3), Stone.BLACK)
     board.put_stone(board.POS(7, 7), Stone.WHITE)
     assert find_seki_stones(board, []) == []
+
+
+@pytest.mark.parametrize("diagram", [*SEKIS.values(), *(diagram for diagram, _ in DEAD)])
+def test_gnu_go_calls_the_same_stones_seki(gnugo: str, diagram: str) -> None:
+    board = Twins.from_diagram(diagram).fast
+    names = {pos: board.coordinate.convert_to_gtp_format(pos) for pos in board.onboard_pos}
+    plays = [f"play {board.board[pos].name} {name}" for pos, name in names.items() if board.board[pos] != Stone.EMPTY]
+    commands = [f"boardsize {board.board_size}", "clear_board", *plays, "final_status_list seki", "quit"]
+    result = subprocess.run([gnugo, "--mode", "gtp", "--chinese-rules"], input="\n".join(commands) + "\n",
+                            capture_output=True, text=True, timeout=300)
+    theirs = result.stdout.split("\n\n")[-3].removeprefix("=").split()
+    assert set(theirs) == {names[pos] for pos in find_seki_stones(board, find_dead_stones(board.state, 0))}
