@@ -8,6 +8,7 @@ import numpy as np
 from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
+from browser.clock import GameClock
 from browser.table import PASS_POINT, NodeView, Table
 from mcts.analysis import CandidateMove, SearchResult
 from mcts.explain import explain_puct, find_node
@@ -34,9 +35,18 @@ def describe_position(table: Table) -> Message:
         "toMove": LETTERS[table.to_move], "last": table.point_of(record[-1][1]) if record else None,
         "lastColor": LETTERS[record[-1][0]] if record else None, "number": board.moves - 1,
         "prisoners": board.prisoner, "komi": board.komi, "ko": table.point_of(board.ko_pos) if board.ko_pos else None,
-        "over": table.is_over, "resigned": LETTERS[table.resigned] if table.resigned and table.is_over else None,
+        "over": table.is_over, "loser": LETTERS[table.loser] if table.loser and table.is_over else None,
+        "onTime": table.loses_on_time, "clock": describe_clock(table.clock),
         "comment": table.tree.comment(table.here)[:MAX_COMMENT],
     }
+
+
+def describe_clock(clock: GameClock | None) -> Message | None:
+    """Return the seconds left and whose clock runs, None without a clock."""
+    if clock is None:
+        return None
+    left: Message = {LETTERS[color]: round(clock.left(color), 1) for color in LETTERS}
+    return left | {"running": LETTERS[clock.running] if clock.running else None}
 
 
 def describe_node(table: Table, node: int) -> Message:

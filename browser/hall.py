@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from board.ruleset import Rules
 from browser.engines import Engines, Thinker
-from browser.player import PlaySettings
+from browser.settings import PlaySettings
 from browser.table import Table
 from engine.engine import EvaluatorSource
 from engine.loader import make_source

@@ -5,9 +5,9 @@ told to stop by a new number of `_epoch`: whatever changes the position changes 
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -25,6 +25,7 @@ from browser.describe import (
     describe_view,
 )
 from browser.engines import Engines, Thinker
+from browser.settings import SIDES, PlaySettings
 from browser.table import NodeView, Table, TableError
 from common.print_console import print_err
 from engine.choosing import Watch
@@ -32,26 +33,17 @@ from engine.engine import Engine
 from engine.loader import LoadError, describe
 from mcts.analysis import SearchResult
 from mcts.params import SearchLimit
+from mcts.time_manager import coming_moves
 
 # Seconds from one report of a search to the next, and to the first one.
 REPORT_INTERVAL = 0.2
 FIRST_REPORT = 0.05
+# Part of its share of the clock that the engine takes for a move at most.
+CLOCK_SHARE = 0.8
 # A record of more nodes is not sent to the page to be kept there.
 MAX_KEPT_NODES = 2000
-SIDES = {"black": (Stone.BLACK,), "white": (Stone.WHITE,), "both": (Stone.BLACK, Stone.WHITE), "none": ()}
 
 Send = Callable[[Message], None]
-
-
-@dataclass(frozen=True)
-class PlaySettings:
-    """How the engine plays (a side of SIDES; `seconds` beats `visits` unless 0) and whether it analyzes, how far."""
-
-    side: str = "white"
-    visits: int = 200
-    seconds: float = 0.0
-    analyze: bool = False
-    analysis_visits: int = 2000
 
 
 class Player:
@@ -64,7 +56,7 @@ class Player:
         self._engine: Engine | None = None
         self._epoch = 0
         self._wake = asyncio.Event()
-        self._reply_wanted = self._hurries = False
+        self._reply_wanted = self._hurries = self._is_replying = False
         self._analyzed = self._counted = -1
         self._branch: list[int] | None = None
         self._branch_due = False
@@ -72,6 +64,7 @@ class Player:
         self._review_total = self._review_visits = 0
         self._policy: tuple[int, np.ndarray] | None = None
         self._loop = asyncio.get_running_loop()
+        self._alarm: asyncio.TimerHandle | None = None
 
     # --- asked from outside -------------------------------------------------------------------------------------
 
@@ -79,8 +72,36 @@ class Player:
         """Begin to think anew, since something has changed; `wants_reply`: the engine may have to move."""
         self._epoch += 1
         self._reply_wanted, self._hurries = wants_reply, False
+        self._tell_thinking(False)
         self._branch = None if self._branch is None else []
         self._wake.set()
+        self._set_alarm()
+
+    @property
+    def owns_turn(self) -> bool:
+        """Whether the engine is about to move."""
+        return self._reply_wanted and self.table.to_move in SIDES[self.settings.side] and not self.table.is_over
+
+    def _tell_thinking(self, is_on: bool) -> None:
+        """Tell the page whether the engine thinks about its move."""
+        if self._is_replying != is_on:
+            self._is_replying = is_on
+            self._send({"type": "thinking", "on": is_on})
+
+    def _set_alarm(self) -> None:
+        """Be there when the time of the side to move is up."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+        clock = self.table.clock
+        if clock is not None and clock.running is not None:
+            self._alarm = self._loop.call_later(clock.left(clock.running), self._end_by_time, clock.running)
+
+    def _end_by_time(self, color: Stone) -> None:
+        """End the game, since the time of a side is up."""
+        self.table.lose(color, on_time=True)
+        self._send(describe_game(self.table))
+        self.show([self.table.here])
+        self.disturb()
 
     def hurry(self) -> None:
         """Play what the search has found so far."""
@@ -96,13 +117,13 @@ class Player:
         tree = self.table.tree
         self._to_review = tree.line_to(tree.end_of_line(self.table.here))
         self._review_total, self._review_visits = len(self._to_review), visits
-        self.disturb()
+        self.disturb(self.owns_turn)
 
     def stop_review(self) -> None:
         """Go through no further positions."""
         self._to_review, self._review_total = [], 0
         self._send({"type": "progress", "done": 0, "total": 0})
-        self.disturb()
+        self.disturb(self.owns_turn)
 
     def forget(self) -> None:
         """Begin with another game."""
@@ -131,6 +152,7 @@ class Player:
         """Tell the page what went wrong and wait for the next change."""
         self._send({"type": "error", "text": text})
         self._reply_wanted, self._to_review = False, []
+        self._tell_thinking(False)
         self._analyzed = self._counted = self._epoch
 
     def _choose_work(self) -> Callable[[int], Awaitable[None]] | None:
@@ -139,7 +161,7 @@ class Player:
             return self._review_next
         if self.table.is_over:
             return self._count if self.table.board.is_over and self._counted != self._epoch else None
-        if self._reply_wanted and self.table.to_move in SIDES[self.settings.side]:
+        if self.owns_turn:
             return self._reply
         if self.settings.analyze and self._analyzed != self._epoch:
             return self._analyze
@@ -223,6 +245,7 @@ class Player:
         """Choose the engine's move and play it."""
         node, board, settings = self.table.here, self.table.copy_board(), self.settings
         color, asked_at = board.get_to_move(), time.monotonic()
+        must_move_at = asked_at + self._share_of_clock(color)
         found: list[SearchResult] = []
 
         def work() -> tuple[int, tuple[Message, NodeView] | None]:
@@ -235,27 +258,35 @@ class Player:
                 if settings.analyze:
                     report(result)
 
-            watch = Watch(lambda: self._epoch != epoch or self._hurries, keep, REPORT_INTERVAL, quiet=True)
+            def should_stop() -> bool:
+                return self._epoch != epoch or self._hurries or time.monotonic() > must_move_at
+
+            watch = Watch(should_stop, keep, REPORT_INTERVAL, quiet=True)
             pos = engine.genmove(color, asked_at, watch)
             # Without a search there is nothing to tell.
             return pos, describer.describe(found[0], True) if found and found[0].total_visits > 1 else None
 
-        self._send({"type": "thinking", "on": True})
-        try:
-            pos, seen = await self._thinker.run(work)
-        finally:
-            self._send({"type": "thinking", "on": False})
+        self._tell_thinking(True)
+        pos, seen = await self._thinker.run(work)
         if self._epoch != epoch:
             return
+        self._tell_thinking(False)
         if seen is not None:
             self._note(node, seen[1])
         if pos == RESIGN:
-            self.table.resign(color)
+            self.table.lose(color)
             self._send(describe_game(self.table))
         else:
             self.table.add_move(color, pos)
         self.show([self.table.here])
         self.disturb(wants_reply=self.settings.side == "both")
+
+    def _share_of_clock(self, color: Stone) -> float:
+        """Return for how many seconds the engine may think about its move."""
+        table = self.table
+        if table.clock is None:
+            return math.inf
+        return CLOCK_SHARE * table.clock.left(color) / coming_moves(table.board.board_size, table.board.empty_points)
 
     async def _review_next(self, _: int) -> None:
         """Search the next position of the game that is gone through."""

@@ -25,6 +25,8 @@ STATIC = Path(__file__).resolve().parent / "static"
 # The largest message of a tab: a record of the largest size, with its escapes.
 MAX_MESSAGE = 5_000_000
 HEARTBEAT = 20.0
+# Seconds in which a tab must say which one it is.
+FIRST_SECONDS = 10.0
 EVERYWHERE = ("", "0.0.0.0", "::")
 LOCAL_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
 COOKIE = "hiyoko-token"
@@ -144,7 +146,11 @@ async def serve_tab(request: web.Request) -> web.StreamResponse:
     from browser.hall import HallFullError
     from browser.session import TabSession
 
-    first = await tab.receive()
+    try:
+        first = await tab.receive(FIRST_SECONDS)
+    except TimeoutError:
+        await tab.close()
+        return tab
     name = first.data if first.type is WSMsgType.TEXT else ""
     try:
         seat, is_known = await hall.sit_down(name)
@@ -169,7 +175,7 @@ async def serve_tab(request: web.Request) -> web.StreamResponse:
             if session.outbox.is_full:
                 break
     finally:
-        session.player.disturb()
+        session.leave()
         for task in tasks:
             task.cancel()
         hall.leave(seat)

@@ -9,14 +9,16 @@ from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from browser.describe import Message, describe_game
 from browser.fields import MessageError, MessageFields
 from browser.hall import Hall, Seat
-from browser.player import SIDES, Player
+from browser.player import Player
+from browser.settings import SIDES
 from browser.table import MAX_HANDICAP, MAX_NODES, PASS_POINT, TableError
 from engine.loader import LoadError
 from program import PROGRAM_NAME, VERSION
 from sgf.game_tree import ROOT
 
-MAX_VISITS = 100_000
+MAX_VISITS = 50_000
 MAX_SECONDS = 600.0
+MAX_MINUTES = 600.0
 # Depth to which the search tree is shown.
 MAX_PATH = 100
 # Messages that may wait for a tab that does not read.
@@ -92,6 +94,11 @@ class TabSession:
         except (MessageError, TableError, LoadError) as error:
             self.outbox.put({"type": "error", "text": str(error)})
 
+    def leave(self) -> None:
+        """Stop thinking: the tab is gone."""
+        self._table.stop_clock()
+        self.player.disturb()
+
     def _show_all(self) -> None:
         """Send everything about the game."""
         self.outbox.put(describe_game(self._table))
@@ -112,7 +119,7 @@ class TabSession:
         size = fields.integer("size", MIN_BOARD_SIZE, MAX_BOARD_SIZE)
         komi = fields.number("komi", -float(MAX_BOARD_SIZE**2), float(MAX_BOARD_SIZE**2), self._hall.options.komi)
         handicap = fields.integer("handicap", 0, MAX_HANDICAP, 0)
-        self._table.new(size, komi, handicap)
+        self._table.new(size, komi, handicap, fields.number("minutes", 0.0, MAX_MINUTES, 0.0))
         self._begin(wants_reply=True)
 
     def do_load(self, fields: MessageFields) -> None:
@@ -130,6 +137,8 @@ class TabSession:
 
     def do_play(self, fields: MessageFields) -> None:
         """Play a move for the side to move."""
+        if self.player.owns_turn:
+            raise TableError("it is the engine's turn: wait for its move, or let nobody be its side")
         self._table.play(fields.integer("point", PASS_POINT, MAX_BOARD_SIZE**2))
         self.player.show([self._table.here])
         self.player.disturb(wants_reply=True)
@@ -168,7 +177,9 @@ class TabSession:
         """End the game with the loss of the side to move."""
         if self._table.is_over:
             raise TableError("the game is over")
-        self._table.resign(self._table.to_move)
+        if self._table.tree.children(self._table.here):
+            raise TableError("one resigns at the end of a line: go there first")
+        self._table.lose(self._table.to_move)
         self.outbox.put(describe_game(self._table))
         self.player.show([self._table.here])
         self.player.disturb()
@@ -185,7 +196,7 @@ class TabSession:
             analyze=fields.flag("analyze", old.analyze),
             analysis_visits=fields.integer("analysisVisits", 1, MAX_VISITS, old.analysis_visits))
         self._send_settings()
-        self.player.disturb(wants_reply=self.player.settings.side != old.side)
+        self.player.disturb(self.player.settings.side != old.side or self.player.owns_turn)
 
     def do_look(self, fields: MessageFields) -> None:
         """Show what the search compares after some moves, or nothing more of it."""

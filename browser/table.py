@@ -10,6 +10,7 @@ from board.constant import PASS
 from board.go_board import GoBoard
 from board.ruleset import Rules
 from board.stone import Stone
+from browser.clock import GameClock
 from nn.model_file import describe_sizes
 from sgf.game_tree import ROOT, GameTree
 from sgf.grammar import SGFError
@@ -39,12 +40,13 @@ class Table:
     def __init__(self, rules: Rules, sizes: range, size: int) -> None:
         """Begin a game on an empty board; `sizes` are those that can be played."""
         self._rules, self._sizes = rules, sizes
+        self.clock: GameClock | None = None
         self.new(size, rules.komi, 0)
 
     # --- beginning ----------------------------------------------------------------------------------------------
 
-    def new(self, size: int, komi: float, handicap: int) -> None:
-        """Begin another game; raises TableError."""
+    def new(self, size: int, komi: float, handicap: int, minutes: float = 0.0) -> None:
+        """Begin another game, with so many minutes for each side (0: without a clock); raises TableError."""
         self._check_size(size)
         if not 0 <= handicap <= MAX_HANDICAP or handicap == 1:
             raise TableError(f"handicap {handicap} is not 0 or 2 to {MAX_HANDICAP}")
@@ -55,6 +57,8 @@ class Table:
         except ValueError as error:
             raise TableError(str(error)) from None
         self._take(tree, ROOT)
+        if minutes:
+            self.clock = GameClock(minutes)
 
     def load(self, text: str, path: Iterable[int] = ()) -> None:
         """Go on from an SGF record; `path` says which child to take at each step. Raises TableError."""
@@ -89,7 +93,10 @@ class Table:
         self.tree, self.here = tree, here
         self.board = tree.board_at(here)
         self.views: dict[int, NodeView] = {}
-        self.resigned: Stone | None = None
+        self.clock = None
+        # Who has lost without counting, and whether the clock was the reason.
+        self.loser: Stone | None = None
+        self.loses_on_time = False
 
     # --- looking ------------------------------------------------------------------------------------------------
 
@@ -101,7 +108,7 @@ class Table:
     @property
     def is_over(self) -> bool:
         """Whether the game has ended at this node."""
-        return self.board.is_over or (self.resigned is not None and not self.tree.children(self.here))
+        return self.board.is_over or (self.loser is not None and not self.tree.children(self.here))
 
     def point_of(self, pos: int) -> int:
         """Return the number of a point."""
@@ -134,11 +141,15 @@ class Table:
         """Play a legal move and stand after it; raises TableError when the tree is full."""
         if len(self.tree) >= MAX_NODES:
             raise TableError(f"the game has {MAX_NODES:,} nodes, more cannot be kept")
-        if self.resigned is not None:
-            self.resigned = None
+        if self.loser is not None:
+            self.loser = None
             self.tree.set_result("")
         self.here = self.tree.play(self.here, color, pos)
         self.board.put_stone(pos, color)
+        if self.clock is not None:
+            self.clock.stop()
+            if not self.is_over:
+                self.clock.run(self.to_move)
 
     def go(self, node: int) -> None:
         """Stand at another node; raises TableError."""
@@ -149,6 +160,12 @@ class Table:
         except SGFError as error:
             raise TableError(f"this variation cannot be shown: {error}") from None
         self.here, self.board = node, board
+        self.stop_clock()
+
+    def stop_clock(self) -> None:
+        """Let the clock stand until the next move."""
+        if self.clock is not None:
+            self.clock.stop()
 
     def undo(self, moves: int) -> list[int]:
         """Take back moves, with all variations after them; return the nodes that are gone."""
@@ -167,13 +184,14 @@ class Table:
         gone = self.tree.remove(node)
         for number in gone:
             self.views.pop(number, None)
-        self.resigned = None
+        self.loser = None
         return gone
 
-    def resign(self, color: Stone) -> None:
-        """End the game with the loss of `color`."""
-        self.resigned = color
-        self.tree.set_result("W+R" if color == Stone.BLACK else "B+R")
+    def lose(self, color: Stone, on_time: bool = False) -> None:
+        """End the game with the loss of `color`, which resigns or whose time is up."""
+        self.stop_clock()
+        self.loser, self.loses_on_time = color, on_time
+        self.tree.set_result(f"{'W' if color == Stone.BLACK else 'B'}+{'T' if on_time else 'R'}")
 
     # --- what searches say --------------------------------------------------------------------------------------
 

@@ -69,7 +69,7 @@ def test_tabs_play_games_of_their_own_while_both_analyze() -> None:
             tabs = [await here.open(), await here.open()]
             for number, tab in enumerate(tabs):
                 await tab.send("new", size=5 + number, komi=number, handicap=0)
-                await tab.send("set", side="none", analyze=True, analysisVisits=100_000)
+                await tab.send("set", side="none", analyze=True, analysisVisits=50_000)
                 await tab.send("play", point=number)
             for number, tab in enumerate(tabs):
                 # Both searches grow, although neither comes to its end.
@@ -84,7 +84,7 @@ def test_a_closed_tab_finds_its_game_again_and_a_copied_one_does_not_share_it() 
         async with room() as here:
             tab = await here.open()
             name = tab.latest["hello"]["table"]
-            await tab.send("set", side="none", analyze=True, analysisVisits=100_000)
+            await tab.send("set", side="none", analyze=True, analysisVisits=50_000)
             await tab.send("play", point=7)
             await tab.until("position", lambda message: message["number"] == 1)
             copy = await here.open(name)
@@ -129,7 +129,7 @@ def test_a_whole_game_is_gone_through_and_can_be_stopped() -> None:
             await tab.until("progress", lambda message: message["done"] == 4)
             views = {message["id"] for message in tab.seen if message["type"] == "view"}
             assert views == {0, 1, 2, 3}
-            await tab.send("review", visits=100_000)
+            await tab.send("review", visits=50_000)
             await tab.send("stop")
             await tab.until("progress", lambda message: message["total"] == 0)
             await tab.send("play", point=24)
@@ -187,7 +187,7 @@ def test_illegal_moves_name_the_rule() -> None:
     run(play)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "1", '{"do": 1}', '{"do": "play"}', "[" * 100_000, "\x00"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "1", '{"do": 1}', '{"do": "play"}', "[" * 50_000, "\x00"])
 def test_garbage_is_told_and_harms_nothing(text: str) -> None:
     async def send() -> None:
         async with room() as here:
@@ -201,7 +201,7 @@ def test_a_tab_that_goes_in_the_middle_of_a_search_leaves_the_engine_to_the_othe
     async def leave() -> None:
         async with room() as here:
             tab = await here.open()
-            await tab.send("set", side="both", visits=100_000, analyze=True)
+            await tab.send("set", side="both", visits=50_000, analyze=True)
             await tab.send("genmove")
             await tab.until("thinking")
             await tab.socket.close()
@@ -244,11 +244,67 @@ def test_the_search_tree_is_shown_as_it_grows_and_when_it_is_done() -> None:
     run(look)
 
 
+def test_the_clock_runs_for_the_side_to_move_and_ends_the_game() -> None:
+    async def play() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("set", side="none")
+            await tab.send("new", size=5, komi=0.5, handicap=0, minutes=0.02)
+            assert (await tab.until("position"))["clock"] == {"b": 1.2, "w": 1.2, "running": None}
+            await tab.send("play", point=12)
+            assert (await tab.until("position"))["clock"]["running"] == "w"
+            await tab.send("go", node=0)
+            assert (await tab.until("position"))["clock"]["running"] is None
+            await tab.send("play", point=12)
+            ended = await tab.until("position", lambda message: message["over"])
+            assert ended["loser"] == "w" and ended["onTime"] and ended["clock"] == {"b": 1.2, "w": 0.0, "running": None}
+            assert tab.latest["game"]["result"] == "B+T"
+    run(play)
+
+
+def test_the_engine_heeds_the_clock() -> None:
+    async def play() -> None:
+        async with room(visits=50_000) as here:
+            tab = await here.open()
+            await tab.send("new", size=5, komi=0.5, handicap=0, minutes=0.1)
+            await tab.send("play", point=12)
+            answered = await tab.until("position", lambda message: message["number"] == 2)
+            assert not answered["over"] and 3 < answered["clock"]["w"] < 6
+    run(play)
+
+
+def test_nobody_moves_for_the_engine() -> None:
+    async def play() -> None:
+        async with room(visits=50_000) as here:
+            tab = await here.open()
+            await tab.send("play", point=12)
+            assert (await tab.until("thinking"))["on"]
+            assert "it is the engine's turn" in (await tab.ask("play", point=0))["text"]
+            await tab.send("undo")  # it may be interrupted
+            assert not (await tab.until("thinking"))["on"]
+            await tab.send("set", side="none")
+            await tab.send("play", point=1)
+            await tab.send("play", point=2)
+            assert (await tab.until("position", lambda message: message["number"] == 2))["stones"][:3] == ".XO"
+    run(play)
+
+
+def test_settings_that_change_while_the_engine_thinks_do_not_cost_its_move() -> None:
+    async def play() -> None:
+        async with room(visits=50_000) as here:
+            tab = await here.open()
+            await tab.send("play", point=12)
+            await tab.until("thinking")
+            await tab.send("set", analyze=True, visits=8)
+            await tab.until("position", lambda message: message["number"] == 2)
+    run(play)
+
+
 def test_moves_now_when_asked_to_hurry() -> None:
     async def hurry() -> None:
         async with room() as here:
             tab = await here.open()
-            await tab.send("set", visits=100_000)
+            await tab.send("set", visits=50_000)
             await tab.send("play", point=12)
             await tab.until("thinking")
             await tab.send("hurry")

@@ -18,6 +18,7 @@ const REVIEWS = [25, 50, 100, 200, 500, 1000];
 const GRADES = { points: [1.5, 4], rate: [0.06, 0.15] };
 const MAX_MISTAKES = 12;
 const MAX_ROWS = 8;
+const MAX_FILE = 2_000_000;
 
 const game = new Game();
 const board = new Board($("board"), (point) => connection.send("play", { point }));
@@ -30,6 +31,7 @@ let line = "open";
 let engine = { state: "ready", text: "" };
 let progress = { done: 0, total: 0 };
 let frame = 0;
+let clockSeenAt = 0;
 
 const receivers = {
   hello(message) {
@@ -37,6 +39,8 @@ const receivers = {
     $("model").textContent = message.model.split(/[\\/]/).pop();
     fill($("new-size"), range(message.sizes[0], message.sizes[1]).map((size) => [size, `${size}×${size}`]));
     const kept = JSON.parse(sessionStorage.getItem("kept") ?? "null");
+    const set = JSON.parse(sessionStorage.getItem("settings") ?? "null");
+    if (!message.known && set) connection.send("set", set);
     if (!message.known && kept?.sgf) connection.send("load", kept);
     openLink();
   },
@@ -51,13 +55,17 @@ const receivers = {
     if (score?.node !== message.node) score = null;
     if (game.position?.node !== message.node) branch.leave();
     game.position = message;
+    clockSeenAt = performance.now();
     keepPath();
   },
   branch(message) { if (message.node === game.position.node) branch.receive(message); },
   analysis(message) { if (message.node === game.position.node) analysis = message; },
   score(message) { score = message; },
   thinking({ on }) { thinking = on; },
-  settings(message) { settings = message; },
+  settings(message) {
+    const { type, ...rest } = settings = message;
+    sessionStorage.setItem("settings", JSON.stringify(rest));
+  },
   engine(message) { engine = message; },
   progress(message) { progress = message; },
   kept({ sgf }) { keep({ sgf, path: game.path() }); },
@@ -107,6 +115,7 @@ function draw() {
   board.show({ position, analysis: wanted, view: $("view").value, ownership: $("ownership").checked, score, next });
   $("number").textContent = position.number;
   $("status").textContent = describeState();
+  drawClock();
   $("board-text").textContent = describeStones();
   $("comment").textContent = position.comment;
   if (document.activeElement !== $("side")) $("side").value = settings.side;
@@ -123,6 +132,19 @@ function draw() {
   $("graph-text").textContent = rate === undefined ? say("noGraph") : say("graph", Math.round(100 * rate));
 }
 
+function drawClock() {
+  const clock = game.position?.clock;
+  $("clock").hidden = !clock;
+  for (const letter of clock ? ["b", "w"] : []) {
+    const used = clock.running === letter ? (performance.now() - clockSeenAt) / 1000 : 0;
+    const left = Math.max(0, clock[letter] - used);
+    const text = `${Math.floor(left / 60)}:${String(Math.floor(left % 60)).padStart(2, "0")}`;
+    $(`clock-${letter}`).textContent = `${colorName(letter)} ${text}`;
+    $(`clock-${letter}`).className = clock.running === letter ? "running" : "";
+  }
+}
+setInterval(drawClock, 250);
+
 const colorName = (letter) => say(letter === "b" ? "black" : "white");
 const pointName = (point) => (point === PASS ? say("passWord") : game.name(point));
 
@@ -133,11 +155,13 @@ function describeState() {
   const parts = [];
   if (position.last === PASS) parts.push(say("passed", colorName(position.lastColor)));
   else if (position.last !== null) parts.push(say("playedAt", colorName(position.lastColor), game.name(position.last)));
-  if (position.resigned) parts.push(say("resigned", colorName(position.resigned), colorName(position.resigned === "b" ? "w" : "b")));
+  if (position.loser) parts.push(say(position.onTime ? "timeUp" : "resigned", colorName(position.loser), colorName(position.loser === "b" ? "w" : "b")));
   else if (position.over && score) parts.push(score.lead ? say("won", colorName(score.lead > 0 ? "b" : "w"), Math.abs(score.lead)) : say("draw"));
   else if (position.over) parts.push(say("counting"));
   else parts.push(say(thinking ? "thinking" : "toMove", colorName(position.toMove)));
   if (engine.state === "loading") parts.push(say("loading"));
+  const { black, white, result } = game.info;
+  if (black || white) parts.push(`${black || "?"} – ${white || "?"}${result ? ` (${result})` : ""}.`);
   parts.push(say("prisoners", ...position.prisoners), say("komiIs", position.komi));
   const { winrate, lead } = game.here;
   if (settings.analyze && winrate !== undefined) {
@@ -304,6 +328,7 @@ $("new-dialog").onclose = () => {
   connection.send("set", { side: $("new-side").value });
   connection.send("new", {
     size: Number($("new-size").value), handicap: Number($("new-handicap").value), komi: Number($("new-komi").value),
+    minutes: Number($("new-minutes").value),
   });
 };
 document.ondragover = (event) => event.preventDefault();
@@ -316,6 +341,7 @@ window.onhashchange = openLink;
 
 // Bytes that are no UTF-8 are an older record's, nearly always a Japanese one.
 async function openFile(file) {
+  if (file.size > MAX_FILE) return notify(say("tooLong"));
   const bytes = await file.arrayBuffer();
   let text;
   try {
