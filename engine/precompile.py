@@ -5,7 +5,7 @@ Each half takes about as long as the other, loading torch and the network includ
 """
 
 import multiprocessing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -88,20 +88,20 @@ def compile_planes(plane_set: PlaneSet) -> None:
     Encoder(plane_set, SIZE, plane_set.new_planes(SIZE, 1))(positions, 1, 0.0)
 
 
-def compile_in_child() -> None:
+def compile_in_child(*more: Callable[[], None]) -> None:
     """Compile the search and what it shares most with, in a process of its own, which ends with its parent."""
     end_with_parent()
-    compile_search()
-    compile_estimates()
+    for work in (compile_search, compile_estimates, *more):
+        work()
 
 
 @contextmanager
-def compiling() -> Iterator[None]:
-    """On a first start, compile beside what is done inside, and leave when all is compiled."""
+def compiling(*more: Callable[[], None]) -> Iterator[None]:
+    """On a first start, compile beside what is done inside, and `more` after the search; leave when all is compiled."""
     if count_usable_cores() < 2 or all(map(is_cached, (select_batch, back_up_batch))):
         yield
         return
-    child = multiprocessing.get_context("spawn").Process(target=compile_in_child, daemon=True)
+    child = multiprocessing.get_context("spawn").Process(target=compile_in_child, args=more, daemon=True)
     with block_interrupts():
         child.start()
     try:

@@ -23,10 +23,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def compile_once() -> None:
     """Compile in two processes what each worker of xdist would otherwise compile for itself, at the same time."""
-    from engine.precompile import compiling
+    from engine.precompile import compile_planes, compiling
+    from nn.plane_sets import PLANE_SETS
     from selfplay.batch import compile_steps
-    with compiling():
-        compile_steps()
+    with compiling(compile_steps):
+        for plane_set in PLANE_SETS.values():
+            compile_planes(plane_set)
+    compile_steps()
 
 
 @pytest.fixture(scope="session")

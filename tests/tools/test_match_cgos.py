@@ -51,18 +51,19 @@ def test_resigning_with_analysis(tmp_path: Path) -> None:
     assert (record.result, record.reason) == ("W+R", "resign")
 
 
-def test_a_hundred_games_of_the_engine_without_an_illegal_move(tmp_path: Path) -> None:
-    """Hiyoko against itself on 5x5, as on CGOS: clock, superko, all stones alive, analysis with every move."""
+@pytest.mark.parametrize("games", [4, pytest.param(100, marks=pytest.mark.slow)])
+def test_many_games_of_the_engine_without_an_illegal_move(tmp_path: Path, games: int) -> None:
+    """Hiyoko against itself on 4x4, as on CGOS: clock, superko, all stones alive, analysis with every move."""
     program = f"{shlex.quote(sys.executable)} {shlex.quote(str(ROOT / 'main.py'))}"
-    engine = f"{program} --model none --size 5 --cgos-mode true"
+    engine = f"{program} --model none --size 4 --cgos-mode true"
     run_match(MatchConfig(
         first=f"{engine} --visits 4", second=f"{engine} --policy-move true --resign-threshold 0", directory=tmp_path,
-        games=100, size=5, komi=0.5, parallel=2, time_seconds=120, client="cgos", openings="random",
+        games=games, size=4, komi=0.5, parallel=1 + games // 100, time_seconds=120, client="cgos", openings="random",
         max_moves=2000,  # moves drawn from a network that knows nothing may go on for long
     ))
     records = read_records(tmp_path)
     reasons = Counter(record.reason for record in records)
-    assert len(records) == 100 and set(reasons) <= {"score", "resign"}, reasons
+    assert len(records) == games and set(reasons) <= {"score", "resign"}, reasons
     game = sgf.Sgf_game.from_bytes((tmp_path / "sgf" / "game00001.sgf").read_bytes())
     analyses = [json.loads(node.get("CC")) for node in game.get_main_sequence() if node.has_property("CC")]
     assert analyses and all(0.0 <= analysis["winrate"] <= 1.0 for analysis in analyses)
