@@ -5,7 +5,11 @@ import asyncio
 
 import pytest
 
+from browser.hall import Hall
+from engine.engine import EvaluatorSource
+from engine.options import EngineOptions
 from tests.browser.tabs import Tab, make_hall, room, run
+from tests.gtp.players import FakeEvaluator
 
 PASS = -1
 
@@ -23,13 +27,14 @@ async def play_out(tab: Tab) -> None:
     await tab.until("score")
 
 
-def test_the_engine_answers_a_move() -> None:
+@pytest.mark.parametrize("search", ["puct", "gumbel"])
+def test_the_engine_answers_a_move(search: str) -> None:
     async def play() -> None:
-        async with room() as here:
+        async with room(search=search) as here:
             tab = await here.open()
             await tab.send("play", point=12)
             position = await tab.until("position", lambda message: message["number"] == 2)
-            assert position["toMove"] == "b" and position["last"] == 24  # the fake network's favorite
+            assert position["toMove"] == "b"
             assert position["stones"].count("X") == position["stones"].count("O") == 1
             await tab.send("undo")
             assert (await tab.until("position"))["number"] == 0
@@ -298,6 +303,25 @@ def test_settings_that_change_while_the_engine_thinks_do_not_cost_its_move() -> 
             await tab.send("set", analyze=True, visits=8)
             await tab.until("position", lambda message: message["number"] == 2)
     run(play)
+
+
+def test_all_games_share_one_network_for_each_size() -> None:
+    loaded: list[int | None] = []
+
+    def load(size: int | None) -> FakeEvaluator:
+        loaded.append(size)
+        return FakeEvaluator(size or 5)
+
+    async def play() -> None:
+        hall = Hall(EngineOptions(visits=4, size=5), EvaluatorSource(load, range(3, 10)))
+        async with room(hall=hall) as here:
+            for size in (5, 6, 5, 6):
+                tab = await here.open()
+                await tab.send("new", size=size, handicap=0)
+                await tab.send("play", point=0)
+                await tab.until("position", lambda message: message["number"] == 2)
+    run(play)
+    assert loaded == [5, 6]
 
 
 def test_moves_now_when_asked_to_hurry() -> None:
