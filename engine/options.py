@@ -19,6 +19,10 @@ MAX_TEMPERATURE = 10.0
 KNOWING_TEMPERATURE = 1.2
 MIN_POLICY_TEMPERATURE = 0.1
 MAX_PLAYOUTS = 10000
+# Most leaves per call of the network where nobody says --batch-size, and the visits of the root that each stands for: at
+# 100 visits 88 of 90 moves were those of single leaves (76 in batches of 8).
+CPU_LEAVES, GPU_LEAVES = 64, 256
+VISITS_PER_LEAF = 32
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,8 @@ class EngineOptions:
         return SearchParams(
             selection=kind.selection._replace(c_puct=self.c_puct, playouts=playouts),
             policy_temperature=self.policy_temperature or kind.policy_temperature,
-            batch_size=self.batch_size or default.batch_size,
+            batch_size=self.batch_size or (GPU_LEAVES if self.use_gpu else CPU_LEAVES),
+            visits_per_leaf=0 if self.batch_size else VISITS_PER_LEAF,
             tree_size=self.tree_size or default.tree_size,
         )
 

@@ -60,5 +60,5 @@ def check_search_speed(patient: Patient) -> Iterator[Finding]:
     tree.search(board, board.get_to_move(), SearchLimit(2 * params.batch_size, strict=True))  # compiles
     tree.clear()
     result = tree.search(board, board.get_to_move(), SearchLimit(UNLIMITED_VISITS, 2 * SECONDS, strict=True))
-    yield Finding(OK, "search speed", f"{result.visits / result.seconds:,.0f} visits/s in batches of "
+    yield Finding(OK, "search speed", f"{result.visits / result.seconds:,.0f} visits/s in batches of up to "
                                       f"{params.batch_size}")

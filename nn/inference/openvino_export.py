@@ -6,6 +6,7 @@ from pathlib import Path
 
 import openvino
 import torch
+from torch import nn
 
 from common.atomic_file import write_atomically
 from nn.inference.evaluator import Network, copy_for_inference, find_facts
@@ -18,14 +19,41 @@ from nn.plane_sets import PLANE_SETS
 EXAMPLES = 2
 
 
+class ExactSum(nn.Module):
+    """A 1x1 convolution of one output as products and a sum, whose result OpenVINO does not round to bfloat16.
+
+    Logits of 8 bits are ties that are none: they cost a network its best move in one position of 150.
+    """
+
+    def __init__(self, convolution: nn.Conv2d) -> None:
+        """Take the weights of a convolution."""
+        super().__init__()
+        self.weight, self.bias = convolution.weight, convolution.bias
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """Return [N, 1, S, S] of features [N, F, S, S]."""
+        summed = (features * self.weight).sum(dim=1, keepdim=True)
+        return summed if self.bias is None else summed + self.bias
+
+
+def sum_exactly(module: nn.Module) -> None:
+    """Put ExactSum in the place of all convolutions that it can stand for."""
+    for name, child in module.named_children():
+        if isinstance(child, nn.Conv2d) and child.out_channels == 1 and child.kernel_size == (1, 1):
+            setattr(module, name, ExactSum(child))
+        else:
+            sum_exactly(child)
+
+
 def convert(network: Network, board_size: int | None) -> openvino.Model:
     """Return a network in float32 as OpenVINO has it, for batches of any length."""
     facts = find_facts(network, board_size)
     planes, size = PLANE_SETS[facts.features].planes, facts.board_size
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")  # torch's: the shapes that are traced as constants are constant
-        example = torch.zeros(EXAMPLES, planes, size, size)
-        model = openvino.convert_model(copy_for_inference(network), example_input=example)
+        prepared = copy_for_inference(network)
+        sum_exactly(prepared)
+        model = openvino.convert_model(prepared, example_input=torch.zeros(EXAMPLES, planes, size, size))
     model.reshape({0: [-1, planes, size, size]})
     return model
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import random
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ import pytest
 from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
+from engine.options import EngineOptions
 from mcts.constant import MAX_DEPTH
 from mcts.node import MCTSNode
 from mcts.params import SearchLimit, Selection
@@ -45,6 +47,18 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     for module in ("mcts.tree", "mcts.progress"):
         monkeypatch.setattr(f"{module}.time", clock)
     return clock
+
+
+def test_a_small_tree_is_searched_in_small_batches_and_a_large_one_fast() -> None:
+    evaluator, game = HashEvaluator(5), Game(5)
+    tree = MCTSTree(evaluator, 5, replace(small_params(8), visits_per_leaf=16))
+    tree.search(game.board, game.stone, SearchLimit(300, strict=True))
+    leaves = np.array(evaluator.batches[1:])  # behind the root's own evaluation
+    allowed = np.maximum(2, (np.cumsum(leaves) - leaves + 16) // 16)
+    assert (leaves[:20] <= allowed[:20]).all() and leaves[:5].max() == 2 and leaves.max() == 8
+    assert EngineOptions().search_params().visits_per_leaf > 0
+    asked = EngineOptions(batch_size=4).search_params()
+    assert (asked.batch_size, asked.visits_per_leaf) == (4, 0), "--batch-size is obeyed"
 
 
 # Visits
