@@ -12,6 +12,7 @@ from browser.hall import Hall, Seat
 from browser.player import Player
 from browser.settings import SIDES
 from browser.table import MAX_HANDICAP, MAX_NODES, PASS_POINT, TableError
+from common.print_console import print_err
 from engine.loader import LoadError
 from program import PROGRAM_NAME, VERSION
 from sgf.game_tree import ROOT
@@ -93,6 +94,10 @@ class TabSession:
                 action(fields)
         except (MessageError, TableError, LoadError) as error:
             self.outbox.put({"type": "error", "text": str(error)})
+        except Exception as error:
+            text = " ".join(f"internal error: {type(error).__name__}: {error}".split())
+            print_err(f"browser: {text}")
+            self.outbox.put({"type": "error", "text": text})
 
     def leave(self) -> None:
         """Stop thinking: the tab is gone."""

@@ -11,8 +11,8 @@ from board.handicap import get_fixed_handicap, get_free_handicap, max_fixed_hand
 from board.ruleset import Rules
 from board.stone import Stone
 from program import PROGRAM_NAME, VERSION
-from sgf.grammar import MALFORMED, NO_MOVES, SET_UP, TOO_LONG, WRONG_SIZE, SGFError, show, to_utf8
-from sgf.reader import MAX_KOMI, to_pos
+from sgf.grammar import MALFORMED, NO_MOVES, SET_UP, TOO_LONG, WRONG_SIZE, Node, SGFError, show, to_utf8
+from sgf.reader import MAX_KOMI, full_text, simple_text, to_pos
 
 COLORS = {"B": Stone.BLACK, "W": Stone.WHITE}
 LETTERS = {color: letter for letter, color in COLORS.items()}
@@ -71,7 +71,7 @@ class GameTree:
         waiting = [game.get_root()]
         while waiting:
             node = waiting.pop()
-            tree._add(node)
+            tree.move(tree._add(node))
             if len(tree._nodes) > max_nodes:
                 raise SGFError(TOO_LONG, f"the game has more than {max_nodes:,} nodes")
             waiting += list(node)[::-1]
@@ -135,19 +135,24 @@ class GameTree:
                     raise SGFError(MALFORMED, f"[{show(raw)}] is not one point") from None
         return None
 
+    def _properties(self, number: int) -> Node:
+        """Return the raw properties of a node."""
+        properties: Node = self._nodes[number].get_raw_property_map()
+        return properties
+
     def comment(self, number: int) -> str:
         """Return the comment of a node."""
-        node = self._nodes[number]
-        return str(node.get("C")) if node.has_property("C") else ""
+        raw = self._properties(number).get("C")
+        return full_text(raw) if raw else ""
 
     def names(self) -> tuple[str, str]:
         """Return the names of Black and White, "" where the record has none."""
-        return self._game.get_player_name("b") or "", self._game.get_player_name("w") or ""
+        root = self._properties(ROOT)
+        return simple_text(root, "PB"), simple_text(root, "PW")
 
     def result(self) -> str:
         """Return the result that the record tells, "" for none."""
-        root = self._nodes[ROOT]
-        return str(root.get("RE")) if root.has_property("RE") else ""
+        return simple_text(self._properties(ROOT), "RE")
 
     def winrate(self, number: int) -> float | None:
         """Return Black's win rate, [0, 1], that a node of the record tells."""

@@ -83,10 +83,10 @@ class SGFReader:
 
     def _read_root(self, root: Node, board_size: int | None) -> None:
         """Set the members that describe the whole game; raises SGFError for other games than Go and other sizes."""
-        game = _simple_text(root, "GM") or "1"
+        game = simple_text(root, "GM") or "1"
         if game.strip() != "1":
             raise SGFError(MALFORMED, f"not a game of Go: GM[{game[:20]}]")
-        size = _simple_text(root, "SZ").strip()
+        size = simple_text(root, "SZ").strip()
         columns, _, rows = size.partition(":")
         if not size:
             self.size = board_size or SGF_DEFAULT_SIZE
@@ -98,15 +98,15 @@ class SGFReader:
             raise SGFError(WRONG_SIZE, f"board size {self.size}, wanted {board_size}")
         if not MIN_BOARD_SIZE <= self.size <= MAX_BOARD_SIZE:
             raise SGFError(WRONG_SIZE, f"board size {self.size} is not between {MIN_BOARD_SIZE} and {MAX_BOARD_SIZE}")
-        self._read_komi(_simple_text(root, "KM").strip())
-        self.handicap = int(_real(_simple_text(root, "HA")) or 0)
-        result = _simple_text(root, "RE")
+        self._read_komi(simple_text(root, "KM").strip())
+        self.handicap = int(_real(simple_text(root, "HA")) or 0)
+        result = simple_text(root, "RE")
         self.result, self.margin = MatchResult.from_text(result), read_margin(result)
-        self.event = _simple_text(root, "EV")
-        self.black_player_name = _simple_text(root, "PB")
-        self.white_player_name = _simple_text(root, "PW")
-        self.application = _simple_text(root, "AP")
-        self.copyright = _simple_text(root, "CP")
+        self.event = simple_text(root, "EV")
+        self.black_player_name = simple_text(root, "PB")
+        self.white_player_name = simple_text(root, "PW")
+        self.application = simple_text(root, "AP")
+        self.copyright = simple_text(root, "CP")
 
     def _read_komi(self, text: str) -> None:
         """Set komi, and the note where the text is no komi: some servers write 375 for 3.75."""
@@ -150,7 +150,7 @@ class SGFReader:
         if self.colors:
             return Stone(self.colors[0])
         for node in reversed(nodes):
-            side = _simple_text(node, "PL").strip().upper()[:1]
+            side = simple_text(node, "PL").strip().upper()[:1]
             if side in ("B", "W"):
                 return Stone.BLACK if side == "B" else Stone.WHITE
         return Stone.WHITE if self.black_stones and not self.white_stones else Stone.BLACK
@@ -178,12 +178,12 @@ class SGFReader:
     def get_comment(self, index: int) -> str:
         """Return the comment of move `index` (from 0), "" if it has none."""
         raw = self._move_nodes[index].get("C")
-        return "" if raw is None else _text(raw)
+        return "" if raw is None else full_text(raw)
 
     def get_win_rate(self, index: int) -> float | None:
         """Return the win rate [0, 1] that a search gave the mover before move `index` (from 0), None if unrecorded."""
         if SEARCH_VALUE in self._move_nodes[index]:
-            return decode_search_value(_simple_text(self._move_nodes[index], SEARCH_VALUE))
+            return decode_search_value(simple_text(self._move_nodes[index], SEARCH_VALUE))
         comment = self.get_comment(index)
         search = decode_search_comment(comment) if comment else None
         return None if search is None else search.get_win_rate(self.colors[index])
@@ -213,7 +213,7 @@ def _point_table(size: int) -> dict[bytes, int]:
     return table | {b"": PASS, b"tt": PASS}
 
 
-def _text(raw: list[bytes]) -> str:
+def full_text(raw: list[bytes]) -> str:
     """Return what raw Text values say, escapes and line ends resolved."""
     value = raw[0] if len(raw) == 1 else b"\n".join(raw)
     text = value.decode(errors="replace")
@@ -222,7 +222,7 @@ def _text(raw: list[bytes]) -> str:
     return sgf_grammar.text_value(value).decode(errors="replace")
 
 
-def _simple_text(node: Node, name: str) -> str:
+def simple_text(node: Node, name: str) -> str:
     """Return the first value of a one-line property, "" if the node has none."""
     raw = node.get(name)
     return sgf_grammar.simpletext_value(raw[0]).decode(errors="replace") if raw else ""

@@ -159,6 +159,7 @@ def test_a_whole_game_is_gone_through_and_can_be_stopped() -> None:
     ("load", {"sgf": "hello"}, "this game cannot be read: this is no SGF game"),
     ("load", {"sgf": "(;SZ[13];B[aa])"}, "this model plays 3 to 9, not 13x13"),
     ("load", {"sgf": "(;SZ[5];B[aa];B[aa])"}, "move 2: black A5 is illegal"),
+    ("load", {"sgf": "(;SZ[5];B[aa](;W[bb])(;W[zz]))"}, "[zz] is not one point"),
     ("load", {"sgf": "(;SZ[5]" + ";C[x]" * 20_001 + ")"}, "more than 20,000 nodes"),
     ("load", {"sgf": "(;SZ[5]C[" + "x" * 2_000_000 + "])"}, "bytes, 2,000,000 at most"),
     ("fly", {}, "'fly' is nothing that can be done"),
@@ -174,6 +175,18 @@ def test_what_cannot_be_done_is_told_in_one_line_and_changes_nothing(name: str, 
             await tab.send("play", point=3)
             assert (await tab.until("position"))["stones"].count("X") == 1
     run(ask)
+
+
+def test_what_is_odd_in_a_record_is_no_hindrance() -> None:
+    async def load() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("load", sgf="(;SZ[5]C[a][b]RE[?][!]PB[x][y]KM[];B[aa]SBKV[no](;W[bb])(;W[aa]))", path=[])
+            assert (await tab.until("position"))["comment"] == "a\nb"
+            assert tab.latest["game"]["black"] == "x"
+            error = await tab.ask("go", node=3)
+            assert "this variation cannot be shown: move 2: white A5 is illegal" in error["text"]
+    run(load)
 
 
 def test_illegal_moves_name_the_rule() -> None:

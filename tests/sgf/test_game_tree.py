@@ -1,0 +1,124 @@
+"""A game with variations: what is read, what is kept, and what is refused."""
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from board.ruleset import Rules
+from board.stone import Stone
+from sgf.game_tree import ROOT, GameTree
+from sgf.grammar import SGFError
+
+MAX_NODES = 6000
+
+
+def read(text: str | bytes) -> GameTree:
+    """Return the game in a text."""
+    return GameTree.read(text if isinstance(text, bytes) else text.encode(), Rules(), MAX_NODES)
+
+
+def picture(tree: GameTree, node: int) -> str:
+    """Return the stones at a node, row by row."""
+    board = tree.board_at(node)
+    rows = "".join(".XO"[stone] for stone in board.get_board_data(0))
+    return " ".join(rows[start:start + tree.size] for start in range(0, len(rows), tree.size))
+
+
+def test_variations_and_what_nobody_knows_survive() -> None:
+    text = "(;FF[4]GM[1]SZ[3]KM[0.5]XX[a][b]C[root \\] end];B[aa](;W[bb];B[])(;W[cc]C[other]ZZ[]))"
+    tree = read(text)
+    assert [tree.children(node) for node in tree] == [[1], [2, 4], [3], [], []]
+    assert tree.line_to(3) == [0, 1, 2, 3] and tree.end_of_line(ROOT) == 3 and tree.parent(4) == 1
+    assert tree.move(3) == (Stone.BLACK, 0) and tree.move(ROOT) is None
+    assert tree.comment(ROOT) == "root ] end" and tree.comment(4) == "other"
+    again = read(tree.to_sgf())
+    assert again.to_sgf() == tree.to_sgf() and "XX[a][b]" in tree.to_sgf() and "ZZ[]" in tree.to_sgf()
+    assert [picture(again, node) for node in (3, 4)] == ["X.. .O. ...", "X.. ... ..O"]
+
+
+def test_moves_are_added_once_and_whole_branches_go() -> None:
+    tree = GameTree.new(3, Rules(komi=1.5))
+    corner, center = tree.board_at(ROOT).onboard_pos[0], tree.board_at(ROOT).onboard_pos[4]
+    first = tree.play(ROOT, Stone.BLACK, corner)
+    assert tree.play(ROOT, Stone.BLACK, corner) == first != tree.play(ROOT, Stone.BLACK, center)
+    second = tree.play(first, Stone.WHITE, center)
+    assert sorted(tree.remove(first)) == [first, second] and first not in tree and len(tree) == 2
+    assert read(tree.to_sgf()).board_at(1).komi == 1.5
+
+
+def test_stones_set_up_in_the_middle_begin_anew() -> None:
+    tree = read("(;SZ[3]AB[aa:ba]PL[W];W[cc];AE[aa]AW[ca]AB[ac]PL[B];B[bb])")
+    assert picture(tree, 1) == "XX. ... ..O"
+    assert picture(tree, 2) == ".XO ... X.O" and tree.board_at(2).get_to_move() == Stone.BLACK
+    assert picture(tree, 3) == ".XO .X. X.O" and tree.board_at(3).moves == 2
+
+
+def test_handicap_names_win_rates_and_result() -> None:
+    tree = GameTree.new(9, Rules(), handicap=3)
+    assert tree.board_at(ROOT).get_to_move() == Stone.WHITE and len(tree.board_at(ROOT).get_handicap_history()) == 3
+    tree.set_names("黒い人", "]\\")
+    tree.set_winrate(ROOT, 0.25)
+    tree.set_result("W+R")
+    again = read(tree.to_sgf())
+    assert again.names() == ("黒い人", "]\\") and again.winrate(ROOT) == 0.25 and again.result() == "W+R"
+    tree.set_result("")
+    assert read(tree.to_sgf()).result() == ""
+    with pytest.raises(ValueError, match="do not fit"):
+        GameTree.new(3, Rules(), handicap=9)
+
+
+def test_old_japanese_records() -> None:
+    assert read("(;SZ[9]PB[黒]C[表示];B[aa])".encode("cp932")).names()[0] == "黒"
+
+
+@pytest.mark.parametrize(("komi", "taken"), [
+    ("KM[6.5]", 6.5), ("KM[nan]", 7.0), ("KM[9999]", 7.0), ("KM[x]", 7.0), ("", 7.0),
+])
+def test_komi(komi: str, taken: float) -> None:
+    assert read(f"(;SZ[9]{komi};B[aa])").rules.komi == taken
+
+
+@pytest.mark.parametrize(("text", "reason"), [
+    ("", "no SGF game"), ("hello", "no SGF game"), ("(;SZ[9];B[aa]", "no SGF game"), ("(;SZ[x])", "no SGF game"),
+    ("(;SZ[25])", "board size 25"), ("(;SZ[1])", "board size 1 "), ("(;SZ[9];B[zz])", "is not one point"),
+    ("(;SZ[9];B[aa](;W[bb])(;W[zz]))", "is not one point"),
+    ("(;SZ[9];B[aa];B[aa])", "move 2: black A9 is illegal"), ("(;SZ[3]AB[aa]AW[ba][ab])", "set-up stones"),
+    ("(;SZ[9]" + ";C[x]" * MAX_NODES + ")", "more than 6,000 nodes"),
+])
+def test_what_cannot_be_used_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(SGFError, match=reason):
+        read(text)
+
+
+def test_a_variation_that_is_illegal_is_refused_when_one_goes_there() -> None:
+    tree = read("(;SZ[3];B[aa](;W[bb])(;W[aa]))")
+    assert picture(tree, 2) == "X.. .O. ..."
+    with pytest.raises(SGFError, match="white A3 is illegal"):
+        tree.board_at(3)
+
+
+def test_variations_may_be_nested_deeply() -> None:
+    depth = MAX_NODES - 1
+    tree = read("(;SZ[9]" + "(;C[x]" * depth + ")" * depth + ")")
+    assert len(tree.line_to(depth)) == MAX_NODES and len(read(tree.to_sgf())) == MAX_NODES
+
+
+PIECES = ["(", ")", ";", "B[aa]", "W[bb]", "AB[cc]", "AE[aa]", "PL[W]", "SZ[3]", "KM[1]", "[", "]", "\\", "C[\\]]",
+          "B[]", "W[tt]", "\x00", "é", "SBKV[x]", "PB[]", "RE[a]", " "]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=30))
+def test_garbage_is_read_or_refused_and_what_is_read_is_written(pieces: list[str]) -> None:
+    try:
+        tree = read("(;" + "".join(pieces))
+    except SGFError:
+        return
+    assert read(tree.to_sgf()).to_sgf() == tree.to_sgf()
+    for node in tree:
+        tree.winrate(node)
+        tree.move(node)
+        tree.comment(node)
+    tree.names()
+    tree.result()
