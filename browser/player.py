@@ -33,13 +33,10 @@ from engine.engine import Engine
 from engine.loader import LoadError, describe
 from mcts.analysis import SearchResult
 from mcts.params import SearchLimit
-from mcts.time_manager import coming_moves
 
 # Seconds from one report of a search to the next, and to the first one.
 REPORT_INTERVAL = 0.2
 FIRST_REPORT = 0.05
-# Part of its share of the clock that the engine takes for a move at most.
-CLOCK_SHARE = 0.8
 # A record of more nodes is not sent to the page to be kept there.
 MAX_KEPT_NODES = 2000
 
@@ -245,7 +242,8 @@ class Player:
         """Choose the engine's move and play it."""
         node, board, settings = self.table.here, self.table.copy_board(), self.settings
         color, asked_at = board.get_to_move(), time.monotonic()
-        must_move_at = asked_at + self._share_of_clock(color)
+        clock, empties = self.table.clock, board.empty_points
+        must_move_at = asked_at + (clock.engine_seconds(color, board.board_size, empties) if clock else math.inf)
         found: list[SearchResult] = []
 
         def work() -> tuple[int, tuple[Message, NodeView] | None]:
@@ -280,13 +278,6 @@ class Player:
             self.table.add_move(color, pos)
         self.show([self.table.here])
         self.disturb(wants_reply=self.settings.side == "both")
-
-    def _share_of_clock(self, color: Stone) -> float:
-        """Return for how many seconds the engine may think about its move."""
-        table = self.table
-        if table.clock is None:
-            return math.inf
-        return CLOCK_SHARE * table.clock.left(color) / coming_moves(table.board.board_size, table.board.empty_points)
 
     async def _review_next(self, _: int) -> None:
         """Search the next position of the game that is gone through."""

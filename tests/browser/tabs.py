@@ -18,13 +18,14 @@ from engine.options import EngineOptions
 from tests.gtp.players import FakeEvaluator
 
 SIZE = 5
-SECONDS = 60.0
+# Compiling for the first time, on a busy machine.
+SECONDS = 300.0
 
 
-def make_hall(**options: Any) -> Hall:
+def make_hall(warm_up: bool = False, **options: Any) -> Hall:
     """Return a hall whose network likes points by number and plays 3x3 to 9x9."""
     given = {"visits": 8, "size": SIZE} | options
-    source = EvaluatorSource(lambda size: FakeEvaluator(size or SIZE), range(3, 10))
+    source = EvaluatorSource(lambda size: FakeEvaluator(size or SIZE), range(3, 10), warm_up)
     return Hall(EngineOptions(**given), source)
 
 

@@ -52,11 +52,12 @@ def browser() -> Iterator[Browser]:
 def address() -> Iterator[str]:
     """Run a server with a network that needs no file, and return where it is."""
     addresses: queue.Queue[str] = queue.Queue()
-    loop = asyncio.new_event_loop()
+    loop, opened = asyncio.new_event_loop(), threading.Event()
     def open_hall() -> Hall:
-        """Return a hall whose engine is loaded."""
-        hall = make_hall()
+        """Return a hall whose engine is loaded, and compiled."""
+        hall = make_hall(warm_up=True)
         hall.engines.loader.get()
+        opened.set()
         return hall
 
     watched = [ROOT / "doc" / "img"]
@@ -68,6 +69,7 @@ def address() -> Iterator[str]:
 
     thread = threading.Thread(target=run)
     thread.start()
+    assert opened.wait(SECONDS)
     yield addresses.get(timeout=SECONDS)
     loop.call_soon_threadsafe(server.cancel)
     thread.join()
@@ -85,11 +87,9 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
 def open_page(context: BrowserContext, address: str) -> Page:
     """Open the page and wait for the board."""
     page = context.new_page()
-    page.set_default_timeout(1000 * SECONDS)
     page.on("pageerror", lambda error: pytest.fail(f"in the page: {error}"))
     page.goto(address)
     expect(page.locator(".shudan-vertex")).to_have_count(SIZE * SIZE)
-    expect(page.locator("#status")).not_to_contain_text("loading", timeout=1000 * SECONDS)
     return page
 
 
