@@ -147,7 +147,7 @@ def test_one_file_plays_many_sizes(
         evaluator = load_evaluator(path, size)
         assert evaluator.plane_set is KATAGO and evaluator.board_size == size
         planes = positions(size)
-        for found, expected in zip(evaluator(planes), forward(network, planes), strict=True):
+        for found, expected in zip(evaluator.evaluate_plainly(planes), forward(network, planes), strict=True):
             assert found.dtype == np.float32
             assert np.allclose(found, expected, atol=tolerance * max(1.0, np.abs(expected).max()))
 

@@ -60,7 +60,7 @@ def test_a_new_kind_is_saved_loaded_and_played_with(
     evaluator = load_evaluator(tmp_path / "linear.bin", SIZE)
     assert evaluator.tells_lead is tells_lead
     planes = np.random.default_rng(1).integers(0, 2, (2, 6, SIZE, SIZE)).astype(np.float32)
-    policy, value, *others = evaluator(planes)
+    policy, value, *others = evaluator.evaluate_plainly(planes)
     with torch.no_grad():
         expected = network(torch.from_numpy(planes))
     np.testing.assert_allclose(policy, expected[0], rtol=1e-4, atol=1e-5)

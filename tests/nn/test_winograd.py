@@ -38,7 +38,7 @@ def test_the_evaluator_agrees_with_the_network(
         planes = rng.integers(-1, 2, (count, 6, size, size)).astype(np.float32)
         with torch.inference_mode():
             logits, values = plain(torch.from_numpy(planes))
-        found = evaluator(planes)
+        found = evaluator.evaluate_plainly(planes)
         assert np.allclose(found[0], logits.numpy(), rtol=tolerance, atol=tolerance * logits.abs().max().item())
         assert np.allclose(found[1], values.numpy(), atol=1e-4 if half is None else 0.02)
         assert all(array.flags.c_contiguous and array.dtype == np.float32 for array in found[:1])
