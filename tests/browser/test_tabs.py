@@ -261,10 +261,10 @@ def test_the_search_tree_is_shown_as_it_grows_and_when_it_is_done() -> None:
             best = done["edges"][0]
             assert best["bonus"] == pytest.approx(done["exploration"] * best["prior"] / (1 + best["visits"]), abs=2e-3)
             await tab.send("look", on=True, path=[best["point"]])
-            below = await tab.until("branch")
-            assert below["color"] == "w" and below["path"] == [best["point"]] and below["visits"] < best["visits"]
+            below = await tab.until("branch", lambda message: message["path"] == [best["point"]])
+            assert below["color"] == "w" and below["visits"] < best["visits"]
             await tab.send("look", on=True, path=[best["point"]] * 2)
-            assert not (await tab.until("branch"))["known"]
+            assert not (await tab.until("branch", lambda message: len(message["path"]) == 2))["known"]
             assert "points of the board" in (await tab.ask("look", on=True, path=[25]))["text"]
     run(look)
 
