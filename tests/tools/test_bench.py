@@ -15,10 +15,12 @@ from engine.options import EngineOptions
 from mcts.outcome import playout_share
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
+from nn.inference.loading import load_evaluator
 from tools.bench import main
 from tools.benchlib.board_bench import copy_back_and_forth, generate_moves
 from tools.benchlib.evaluators import FreeEvaluator, HashEvaluator
 from tools.benchlib.measure import BenchSettings, Figure, interleave, measure, measure_nanoseconds, measure_rate
+from tools.benchlib.network_bench import compare_with_torch
 from tools.benchlib.positions import LATE_9X9, MIDGAME_9X9, make_board, make_random_board
 from tools.benchlib.report import format_figure
 from tools.benchlib.signature import CASES, Case, calculate_signature, hash_tree
@@ -71,6 +73,14 @@ def test_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_figures(figures)
     assert len(figures) == 12
     assert sum(figure["target"] == 100000 for figure in figures) == 6
+
+
+def test_another_runtime_is_compared_with_torch() -> None:
+    """Both have the same planes in turn."""
+    runtime = load_evaluator("none", 3)
+    figures = list(compare_with_torch(runtime, runtime, BenchSettings(seconds=0.001, runs=1)))
+    assert [figure.name for figure in figures] == [f"network / torch, batch {n}" for n in (1, 8, 16, 64, 256)]
+    assert all(figure.value > 0 for figure in figures)
 
 
 def test_network_and_engine(tmp_path: Path) -> None:

@@ -11,7 +11,9 @@ from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
 from nn.feature import PlaneSet, generate_input_planes
 from nn.inference.board_evaluator import BoardEvaluator
+from nn.inference.evaluator import NetworkEvaluator
 from nn.inference.loading import load_evaluator
+from nn.network.weights import load_network
 from tools.benchlib.company_bench import measure_company
 from tools.benchlib.evaluators import CountingEvaluator
 from tools.benchlib.measure import BenchSettings, Figure, Workload, interleave, measure
@@ -54,6 +56,16 @@ def measure_network(settings: BenchSettings) -> Iterator[Figure | str]:
     for batch_size in BATCH_SIZES:
         work = make_network_work(evaluator, batch_size)
         yield measure(f"network, batch {batch_size}", "positions/s", work, settings, one_core=False)
+    if not isinstance(evaluator, NetworkEvaluator):
+        yield from compare_with_torch(evaluator, NetworkEvaluator(load_network(settings.model)), settings)
+
+
+def compare_with_torch(evaluator: BoardEvaluator, torch: BoardEvaluator, settings: BenchSettings) -> Iterator[Figure]:
+    """Yield how many times faster than torch another runtime is by batch size, both in turn."""
+    for batch_size in BATCH_SIZES:
+        works = [make_network_work(runtime, batch_size) for runtime in (evaluator, torch)]
+        pairs = [interleave(*works, settings.seconds) for _ in range(settings.runs)]
+        yield Figure(f"network / torch, batch {batch_size}", "times", tuple(a / b for a, b in pairs))
 
 
 def measure_search_of(board: GoBoard, place: str, batch_size: int, evaluator: BoardEvaluator, settings: BenchSettings,
