@@ -8,6 +8,9 @@ import numpy as np
 
 from mcts.constant import C_SCALE, C_VISIT, MAX_CONSIDERED_NODES, MCTS_TREE_SIZE, NN_BATCH_SIZE
 
+# Leaves per call of the network in the smallest tree: two cores have one each, and choose the same moves as one.
+LEAST_LEAVES = 2
+
 
 class Selection(NamedTuple):
     """The numbers the kernels need to choose a line; win rates are in [0, 1]."""
@@ -64,6 +67,12 @@ class SearchParams:
     max_memory_mb: int = 2048
     # Moves compared at the root by sequential halving.
     max_considered: int = MAX_CONSIDERED_NODES
+
+    def leaves_at(self, visits: int) -> int:
+        """Return how many leaves a call of the network may take when the root has so many visits."""
+        if self.visits_per_leaf == 0:
+            return self.batch_size
+        return min(self.batch_size, max(LEAST_LEAVES, visits // self.visits_per_leaf))
 
 
 @dataclass(frozen=True)

@@ -47,9 +47,6 @@ from nn.feature import Encoder, Evaluator, past_of, plane_set_of
 
 NO_SCHEDULE = np.zeros(1, dtype=np.int32)
 
-# Leaves per call of the network in the smallest tree: two cores have one each, and choose the same moves as one.
-LEAST_BATCH = 2
-
 # The tree, and a spare one to which what is kept from move to move is copied.
 TREES = 2
 
@@ -240,11 +237,6 @@ class MCTSTree:
                           float(self.params.policy_temperature))
         progress.add_batch(waiting + finished, time.perf_counter() - begin)
 
-    def _choose_batch(self) -> int:
-        """Return how many leaves the next call of the network may take."""
-        most, visits_per_leaf = self.params.batch_size, self.params.visits_per_leaf
-        return most if visits_per_leaf == 0 else min(most, max(LEAST_BATCH, self.root.node_visits // visits_per_leaf))
-
     def _may_go_on(self, progress: SearchProgress, should_stop: Callable[[], bool] | None) -> bool:
         """Return whether time, the caller and the memory allow another batch; note when it is the memory."""
         if progress.out_of_time or (should_stop is not None and should_stop()):
@@ -280,7 +272,8 @@ class MCTSTree:
         while self.root.node_visits < limit.visits and self._may_go_on(progress, should_stop):
             if not limit.strict and progress.is_settled(self.root):
                 break
-            self._run_batch(progress, min(self._choose_batch(), limit.visits - self.root.node_visits), plan)
+            visits = self.root.node_visits
+            self._run_batch(progress, min(self.params.leaves_at(visits), limit.visits - visits), plan)
             progress.judge(self.root)
             if on_report is not None:
                 on_report(self)
