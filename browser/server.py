@@ -83,7 +83,7 @@ class Guard:
 
     def _has_token(self, given: str) -> bool:
         """Tell whether a text is the token."""
-        return hmac.compare_digest(given.encode(), self._token.encode())
+        return hmac.compare_digest(given.encode(errors="replace"), self._token.encode())
 
     @web.middleware
     async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -39,7 +39,7 @@ def test_a_tab_of_another_site_is_refused() -> None:
 def test_with_a_token_nothing_is_shown_without_it() -> None:
     async def ask() -> None:
         async with room(token="secret") as here:
-            for path in ("/", "/static/js/main.js", "/tab", "/?token=wrong", "/?token=%C3%A9"):
+            for path in ("/", "/static/js/main.js", "/tab", "/?token=wrong", "/?token=%C3%A9", "/?token=%ff%00"):
                 assert (await here.client.get(path, headers={"Host": "somewhere.example"})).status == 401
             assert "script-src" not in await (await here.client.get("/")).text()
             answer = await here.client.get("/?token=secret")
