@@ -33,7 +33,6 @@ from mcts.tree_arrays import (
     NODES,
     REPETITIONS,
     ROOT,
-    Answer,
     Position,
     Tree,
     copy_subtree,
@@ -204,18 +203,17 @@ class MCTSTree:
         if known is None:
             self._tree.counters[:] = 0
             select_batch(self._tree, self._root, self._line, self._batch, 1, self._plan(PUCT, NO_SCHEDULE), 0)
-            answer = self._evaluate(1, getattr(self.evaluator, "average", self.evaluator))
-            back_up_batch(self._tree, self._batch, 1, answer, self.geometry.policy_index,
-                          self._root_temperature)
+            self._evaluate(1, self._root_temperature, getattr(self.evaluator, "average", self.evaluator))
         elif known != ROOT:
             spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos), self._points)
             copy_subtree(spare, self._tree, known)
             self._tree, self._spare = spare, self._tree
 
-    def _evaluate(self, count: int, evaluator: Evaluator | None = None) -> Answer:
-        """Return what the network, or an evaluator that asks it in another way, says of `count` positions."""
-        komi = float(self.root_board.rules.komi)
-        return take_answer(*(evaluator or self.evaluator)(self._encode(self._batch.positions, count, komi)))
+    def _evaluate(self, count: int, temperature: float, evaluator: Evaluator) -> None:
+        """Ask about the first `count` positions of the batch, and back up what the network says."""
+        planes = self._encode(self._batch.positions, count, float(self.root_board.rules.komi))
+        back_up_batch(self._tree, self._batch, count, take_answer(*evaluator(planes)), self.geometry.policy_index,
+                      temperature)
 
     @property
     def _root(self) -> Position:
@@ -233,8 +231,7 @@ class MCTSTree:
         begin = time.perf_counter()
         waiting, finished = select_batch(self._tree, self._root, self._line, self._batch, wanted, plan, progress.visits)
         if waiting:
-            back_up_batch(self._tree, self._batch, waiting, self._evaluate(waiting), self.geometry.policy_index,
-                          float(self.params.policy_temperature))
+            self._evaluate(waiting, float(self.params.policy_temperature), self.evaluator)
         progress.add_batch(waiting + finished, time.perf_counter() - begin)
 
     def _may_go_on(self, progress: SearchProgress, should_stop: Callable[[], bool] | None) -> bool:
