@@ -12,6 +12,8 @@ import { drawVariations } from "./variations.js";
 
 const $ = (id) => document.getElementById(id);
 const STRENGTHS = [1, 10, 50, 100, 200, 400, 1000, 3000, 10000];
+// Seconds for each move; in the list they stand after the visits, as "1 s".
+const SECONDS = [1, 3, 10, 30];
 const ANALYSES = [200, 1000, 2000, 5000, 20000, 50000];
 const REVIEWS = [25, 50, 100, 200, 500, 1000];
 // From so many points, or so much win rate where leads are not known, a move is doubtful, and bad.
@@ -119,8 +121,9 @@ function draw() {
   $("board-text").textContent = describeStones();
   $("comment").textContent = position.comment;
   if (document.activeElement !== $("side")) $("side").value = settings.side;
-  choose($("strength"), settings.visits);
-  choose($("analysis-visits"), settings.analysisVisits);
+  if (settings.seconds) choose($("strength"), `${settings.seconds} s`, say("secondsEach", settings.seconds));
+  else choose($("strength"), settings.visits, say("visitsEach", settings.visits));
+  choose($("analysis-visits"), settings.analysisVisits, say("visitsShort", shorten(settings.analysisVisits ?? 0)));
   $("analyze").checked = settings.analyze;
   drawCandidates(wanted);
   drawReview();
@@ -307,7 +310,11 @@ document.addEventListener("keydown", (event) => {
 });
 
 $("side").onchange = () => { connection.send("set", { side: $("side").value }); $("side").blur(); };
-$("strength").onchange = () => connection.send("set", { visits: Number($("strength").value) });
+$("strength").onchange = () => {
+  const number = parseInt($("strength").value, 10);
+  connection.send("set", $("strength").value.endsWith("s") ? { seconds: number } : { visits: number, seconds: 0 });
+  $("strength").blur();
+};
 $("analysis-visits").onchange = () => connection.send("set", { analysisVisits: Number($("analysis-visits").value) });
 $("analyze").onchange = () => connection.send("set", { analyze: $("analyze").checked });
 $("view").onchange = $("ownership").onchange = redraw;
@@ -362,14 +369,15 @@ function fill(select, items) {
   if (items.some(([key]) => String(key) === value)) select.value = value;
 }
 
-function choose(select, value) {
+function choose(select, value, text) {
   if (value === undefined || document.activeElement === select) return;
-  if (![...select.options].some((option) => option.value === String(value))) select.append(new Option(say("visitsEach", value), value));
+  if (![...select.options].some((option) => option.value === String(value))) select.append(new Option(text, value));
   select.value = value;
 }
 
 function begin() {
-  fill($("strength"), STRENGTHS.map((visits) => [visits, say("visitsEach", visits)]));
+  fill($("strength"), [...STRENGTHS.map((visits) => [visits, say("visitsEach", visits)]),
+    ...SECONDS.map((seconds) => [`${seconds} s`, say("secondsEach", seconds)])]);
   fill($("analysis-visits"), ANALYSES.map((visits) => [visits, say("visitsShort", shorten(visits))]));
   fill($("review-visits"), REVIEWS.map((visits) => [visits, say("visitsEach", visits)]));
   fill($("new-handicap"), [[0, say("handicapNone")], ...range(2, 9).map((stones) => [stones, stones])]);

@@ -30,7 +30,7 @@ const WORDS = {
       + "At the end the most visited move is played. Click a move to go down.",
     keysText: "← → moves, ↑ ↓ variations, Home End, A analysis, T territory, P pass, U undo, G engine's move, N new "
       + "game, S save, O open. While the engine thinks, G makes it move at once. Or type a point, such as D4.",
-    visitsEach: "{0} visits", visitsShort: "{0} visits", loading: "The engine is loading…",
+    visitsEach: "{0} visits", secondsEach: "{0} s a move", visitsShort: "{0} visits", loading: "The engine is loading…",
     failed: "The engine cannot be used: {0}", closed: "The server does not answer; trying again…",
     toMove: "{0} to move.", thinking: "{0} (the engine) is thinking…", playedAt: "{0} {1}.", passed: "{0} passed.",
     resigned: "{0} resigned: {1} wins.", won: "{0} wins by {1}.", draw: "The game is a draw.",
@@ -65,7 +65,7 @@ const WORDS = {
       + "ゆっくり大きくなります。最後に、最も多く探索された手を打ちます。手をクリックすると先へ進みます。",
     keysText: "← → 手を進める、↑ ↓ 変化、Home End、A 検討、T 地合い、P パス、U 待った、G エンジンが打つ、N 新しい対局、S 保存、"
       + "O 開く。考慮中に G を押すと、すぐに打ちます。D4 のように点を入力しても打てます。",
-    visitsEach: "{0} 回", visitsShort: "{0} 回", loading: "エンジンを読み込んでいます…",
+    visitsEach: "{0} 回", secondsEach: "一手 {0} 秒", visitsShort: "{0} 回", loading: "エンジンを読み込んでいます…",
     failed: "エンジンを使えません: {0}", closed: "サーバーが応答しません。再接続しています…", toMove: "{0}の番です。",
     thinking: "{0}(エンジン)が考えています…", playedAt: "{0} {1}。", passed: "{0}がパスしました。",
     resigned: "{0}が投了し、{1}の勝ちです。", won: "{0}の {1} 目勝ちです。", draw: "持碁です。",
