@@ -27,7 +27,6 @@ from common.command_line import FiniteFloat, FiniteRange, run_command
 from common.print_console import print_err
 from engine.loader import LoadError
 from engine.options import DEFAULT_MODEL, EngineOptions, find_model
-from gtp.client import leave
 from mcts.searches import DEFAULT_SEARCH, SEARCHES
 
 if TYPE_CHECKING:
@@ -92,7 +91,9 @@ def main(port: int, host: str, token: str, opens: bool, model: str, watch: tuple
 
 def start() -> None:
     """Run the command line and end the process, whatever is still being loaded or searched."""
-    leave(run_command(main, "web.py"))
+    status = run_command(main, "web.py")
+    from gtp.client import leave  # here, where it keeps no page waiting
+    leave(status)
 
 
 if __name__ == "__main__":
