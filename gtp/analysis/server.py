@@ -163,7 +163,7 @@ class AnalysisClient:
             self._terminate(content["terminateId"] if action == "terminate" else None, turns)
         elif action not in ACTIONS:
             raise QueryError("action", f"'action' field must be one of {', '.join(ACTIONS)}")
-        # Each search starts from an empty tree, so that clear_cache has nothing to clear.
+        # Each search starts from an empty tree, and what the network said stays true: clear_cache has nothing to clear.
         self._send(content)
 
     def _terminate(self, query_id: str | None, turns: list[int] | None) -> None:

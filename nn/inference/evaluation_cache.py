@@ -1,0 +1,66 @@
+"""What the network said before: a position that is seen again, in another line, search or analysis, costs no call.
+
+Letters: N positions, P planes, S board size.
+"""
+
+from itertools import islice
+
+import numpy as np
+
+from nn.feature import Evaluator, plane_set_of
+
+# Memory for answers, bytes, and what Python needs for each beside its numbers.
+CACHE_BYTES = 64 << 20
+OVERHEAD_BYTES = 700
+# Part of the oldest answers that goes when the memory is used up.
+FORGOTTEN = 8
+
+
+class CachedEvaluator:
+    """An evaluator that remembers its answers by a hash of the planes; all else is the evaluator's own.
+
+    Attributes:
+        plane_set, tells_lead, board_size, sizes, note: as the evaluator has them.
+        asked, found: positions it was asked for, and those that it knew.
+    """
+
+    def __init__(self, evaluator: Evaluator, memory: int = CACHE_BYTES) -> None:
+        """Remember what `evaluator` says, within so many bytes."""
+        self._evaluator, self._memory = evaluator, memory
+        self.plane_set = plane_set_of(evaluator)
+        self.tells_lead = bool(getattr(evaluator, "tells_lead", False))
+        self.board_size: int = getattr(evaluator, "board_size", 0)
+        self.sizes: range = getattr(evaluator, "sizes", range(self.board_size, self.board_size + 1))
+        self.note: str = getattr(evaluator, "note", "")
+        self.asked = self.found = 0
+        self._answers: dict[int, tuple[np.ndarray, ...]] = {}
+
+    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Evaluate planes [N, P, S, S] as the evaluator does, whose call holds only what is new."""
+        keys = [hash(position.tobytes()) for position in planes]
+        rows = [self._answers.get(key) for key in keys]
+        new = [n for n, row in enumerate(rows) if row is None]
+        self.asked += len(keys)
+        self.found += len(keys) - len(new)
+        if len(new) == len(keys):
+            answers = self._evaluator(planes)
+            self._remember(keys, answers)
+            return answers
+        if new:
+            answers = self._evaluator(planes[new])
+            self._remember([keys[n] for n in new], answers)
+            for n, row in zip(new, zip(*answers, strict=True), strict=True):
+                rows[n] = row
+        return tuple(np.stack(arrays) for arrays in zip(*(row for row in rows if row is not None), strict=True))
+
+    def _remember(self, keys: list[int], answers: tuple[np.ndarray, ...]) -> None:
+        """Keep answers by their keys; the oldest ones make room."""
+        room = max(1, self._memory // (sum(answer[0].nbytes for answer in answers) + OVERHEAD_BYTES))
+        if len(self._answers) + len(keys) > room:
+            for key in list(islice(self._answers, room // FORGOTTEN + len(keys))):
+                self._answers.pop(key, None)
+        self._answers.update(zip(keys, zip(*answers, strict=True), strict=True))
+
+    def clear(self) -> None:
+        """Forget all answers."""
+        self._answers.clear()
