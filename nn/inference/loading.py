@@ -13,8 +13,13 @@ TORCH = "torch"
 
 
 def may_use_openvino(use_gpu: bool) -> bool:
-    """Tell whether OpenVINO is installed, and nobody wants another runtime."""
-    return not use_gpu and os.environ.get(RUNTIME_VARIABLE) != TORCH and find_spec("openvino") is not None
+    """Tell whether OpenVINO is installed, and nobody wants another runtime or has a GPU for it."""
+    if os.environ.get(RUNTIME_VARIABLE) == TORCH or find_spec("openvino") is None:
+        return False
+    if not use_gpu:
+        return True
+    from nn.device import get_torch_device
+    return get_torch_device(use_gpu).type == "cpu"
 
 
 def load_evaluator(
