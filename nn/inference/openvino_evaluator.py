@@ -33,7 +33,7 @@ FACTS_FILE, NETWORK_FILE = "facts.json", "network.xml"
 # Positions of a request; parts of a batch are filled up to the next size, and cut above the last.
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
 BATCH_LIMIT = 256
-# Networks whose compiled form is kept on disk, about 10 MB each for the bundled one.
+# Networks whose compiled form is kept on disk, 15 to 30 MB each for the bundled one.
 KEPT_NETWORKS = 20
 EXPORTER = Path(__file__).with_name("openvino_export.py")
 

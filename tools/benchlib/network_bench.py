@@ -63,8 +63,8 @@ def measure_network(settings: BenchSettings) -> Iterator[Figure | str]:
 def compare_with_torch(evaluator: BoardEvaluator, torch: BoardEvaluator, settings: BenchSettings) -> Iterator[Figure]:
     """Yield how many times faster than torch another runtime is by batch size, both in turn."""
     for batch_size in BATCH_SIZES:
-        works = [make_network_work(runtime, batch_size) for runtime in (evaluator, torch)]
-        pairs = [interleave(*works, settings.seconds) for _ in range(settings.runs)]
+        first, second = (make_network_work(runtime, batch_size) for runtime in (evaluator, torch))
+        pairs = [interleave(first, second, settings.seconds) for _ in range(settings.runs)]
         yield Figure(f"network / torch, batch {batch_size}", "times", tuple(a / b for a, b in pairs))
 
 
