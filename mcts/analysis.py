@@ -63,8 +63,8 @@ def single_move(pos: int, winrate: float, prior: float) -> SearchResult:
     return SearchResult(pos, 1, 1, 0.0, winrate, winrate, [move])
 
 
-def lower_confidence_bound(visits: int, value_sum: float, square_sum: float) -> float:
-    """Return mean - LCB_WIDTH * standard error of a move's values, not below 0.
+def lower_confidence_bound(visits: int, value_sum: float, square_sum: float, width: float = LCB_WIDTH) -> float:
+    """Return mean - width * standard error of a move's values, not below 0.
 
     The variance is the sample's with one visit of UNKNOWN_VARIANCE added, so that few visits mean a wide bound.
     """
@@ -72,4 +72,4 @@ def lower_confidence_bound(visits: int, value_sum: float, square_sum: float) -> 
         return 0.0
     mean = value_sum / visits
     variance = (max(0.0, square_sum - visits * mean * mean) + UNKNOWN_VARIANCE) / visits
-    return max(0.0, mean - LCB_WIDTH * math.sqrt(variance / visits))
+    return max(0.0, mean - width * math.sqrt(variance / visits))

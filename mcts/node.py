@@ -118,6 +118,18 @@ class MCTSNode:
         ties = np.flatnonzero(visits == visits.max())
         return int(ties[0]) if len(ties) == 1 else self.ranking()[0]
 
+    def surest(self, share: float, width: float) -> int:
+        """Return the candidate with the highest lower confidence bound, of `width` standard errors.
+
+        Only those count that have at least `share` of the most visited one's visits, so that 1 leaves that one alone.
+        """
+        most = self.most_visited()
+        visits, square_sums = self.children_visits, self._tree.edge_value_square_sum[self._edges]
+        enough = np.flatnonzero(visits >= max(1.0, share * visits[most]))
+        bounds = {int(i): lower_confidence_bound(int(visits[i]), float(self.children_value_sum[i]),
+                                                 float(square_sums[i]), width) for i in enough}
+        return max(bounds, key=lambda i: (bounds[i], visits[i]), default=most)
+
     def visited_line(self, i: int) -> list[tuple[int, int]]:
         """Return the principal variation, candidate `i` and the most visited replies after it, with visits."""
         line = [(int(self.action[i]), int(self.children_visits[i]))]

@@ -67,6 +67,10 @@ class SearchParams:
     max_memory_mb: int = 2048
     # Moves compared at the root by sequential halving.
     max_considered: int = MAX_CONSIDERED_NODES
+    # PUCT plays the move with the highest lower confidence bound, so many standard errors below its mean, among those
+    # that have at least this share of the visits of the most visited one; 1 plays that one.
+    bound_share: float = 1.0
+    bound_width: float = 3.0
 
     def leaves_at(self, visits: int) -> int:
         """Return how many leaves a call of the network may take when the root has so many visits."""

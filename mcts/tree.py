@@ -274,7 +274,7 @@ class MCTSTree:
             progress.judge(self.root)
             if on_report is not None:
                 on_report(self)
-        result = self.result(progress)
+        result = self.result(progress, self.root.surest(self.params.bound_share, self.params.bound_width))
         self._expected[color] = result.winrate
         return result
 

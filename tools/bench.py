@@ -186,6 +186,7 @@ def targets(**options: Any) -> None:
                  help="Positions to search, several of each game."),
     click.option("--visits", "search_visits", type=click.IntRange(1), default=100, show_default=True,
                  help="Visits of the short searches."),
+    click.option("--judge-model", default="", help="Model of the long search.  [default: that of the short ones]"),
     click.option("--judge-visits", "engine_visits", type=click.IntRange(2), default=2500, show_default=True,
                  help="Visits of the long search."),
 )

@@ -4,6 +4,7 @@ Letters: N positions, P planes, S board size.
 """
 
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,10 @@ class CachedEvaluator:
         self.note: str = getattr(evaluator, "note", "")
         self.asked = self.found = 0
         self._answers: dict[int, tuple[np.ndarray, ...]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what only the evaluator has, such as other ways to ask it."""
+        return getattr(self._evaluator, name)
 
     def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
         """Evaluate planes [N, P, S, S] as the evaluator does, whose call holds only what is new."""

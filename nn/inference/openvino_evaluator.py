@@ -32,6 +32,7 @@ from nn.plane_sets import PLANE_SETS
 FACTS_FILE, NETWORK_FILE = "facts.json", "network.xml"
 # Positions of a request; parts of a batch are filled up to the next size, and cut above the last.
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
+PREPARED = 4  # of them are ready before the first search
 BATCH_LIMIT = 256
 # Networks whose compiled form is kept on disk, 15 to 30 MB each for the bundled one.
 KEPT_NETWORKS = 20
@@ -64,7 +65,7 @@ class OpenVinoEvaluator(BoardEvaluator):
         self._shape = PLANE_SETS[facts.features].planes, facts.board_size, facts.board_size
         self._compiled: dict[int, Any] = {}
         self._requests: dict[int, list[Request]] = {}
-        self._lock = threading.Lock()
+        self._lock, self._compiling = threading.Lock(), threading.Lock()
 
     def _compile(self, size: int) -> Any:
         """Return the network compiled for requests of a size; what an earlier start has compiled is only read."""
@@ -78,16 +79,38 @@ class OpenVinoEvaluator(BoardEvaluator):
             write_atomically(blob, compiled.export_model().getvalue())
         return compiled
 
+    def prepare(self) -> None:
+        """Have the sizes compiled that a search asks for: the first ones now, the larger ones meanwhile in a thread.
+
+        One that was compiled when a search first needs it would cost its clock a second on a busy machine.
+        """
+        for size in SIZES[:PREPARED]:
+            self._find_compiled(size)
+        threading.Thread(target=self._prepare_larger, name="OpenVINO sizes").start()
+
+    def _prepare_larger(self) -> None:
+        """Compile what is left, until the program ends."""
+        with contextlib.suppress(RuntimeError):  # the search that needs that size will say so
+            for size in SIZES[PREPARED:]:
+                if threading.main_thread().is_alive():
+                    self._find_compiled(size)
+
+    def _find_compiled(self, size: int) -> Any:
+        """Return the network compiled for requests of a size."""
+        with self._compiling:
+            if size not in self._compiled:
+                self._compiled[size] = self._compile(size)
+            return self._compiled[size]
+
     def _take_request(self, size: int, number: int) -> Request:
         """Return request number `number` of a size."""
         requests = self._requests.setdefault(size, [])
         while len(requests) <= number:
-            if size not in self._compiled:
-                self._compiled[size] = self._compile(size)
-            run = self._compiled[size].create_infer_request()
+            compiled = self._find_compiled(size)
+            run = compiled.create_infer_request()
             planes = np.zeros((size, *self._shape), dtype=np.float32)
             run.set_input_tensor(openvino.Tensor(planes, shared_memory=True))
-            answers = [run.get_output_tensor(i).data for i in range(len(self._compiled[size].outputs))]
+            answers = [run.get_output_tensor(i).data for i in range(len(compiled.outputs))]
             requests.append(Request(planes, answers, run))
         return requests[number]
 

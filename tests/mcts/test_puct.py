@@ -6,6 +6,9 @@ import math
 import pytest
 
 from board.constant import PASS
+from board.go_board import GoBoard
+from board.stone import Stone
+from mcts.analysis import lower_confidence_bound
 from mcts.params import SearchLimit, Selection
 from mcts.tree import MCTSTree
 from tests.mcts.evaluators import ConstantEvaluator, HashEvaluator
@@ -193,3 +196,17 @@ def test_priors_are_those_of_the_candidates_alone(temperature: float) -> None:
         other: pytest.approx(1 / (1 + odds), rel=1e-6), PASS: pytest.approx(odds / (1 + odds), rel=1e-6),
     }
     assert result.total_visits == 1
+
+
+@pytest.mark.parametrize(("share", "width"), [(1.0, 3.0), (0.1, 0.5), (0.1, 3.0), (0.6, 3.0)])
+def test_the_move_to_play_has_the_highest_bound_among_those_visited_enough(share: float, width: float) -> None:
+    tree = MCTSTree(HashEvaluator(5), 5, small_params(bound_share=share, bound_width=width))
+    result = tree.search(GoBoard(5), Stone.BLACK, SearchLimit(60))
+    root, most = tree.root, max(move.visits for move in result.candidates)
+    numbers = {int(root.action[i]): i for i in range(root.num_children)}
+    squares = tree.arrays.edge_value_square_sum
+    first = int(tree.arrays.node_edge[0])
+    bounds = {move.pos: lower_confidence_bound(move.visits, move.visits * move.winrate,
+                                               float(squares[first + numbers[move.pos]]), width)
+              for move in result.candidates if move.visits >= max(1, share * most)}
+    assert result.pos == result.candidates[0].pos and bounds[result.pos] == pytest.approx(max(bounds.values()))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import torch
 
 from nn.inference import loading
 from nn.inference.board_evaluator import BoardEvaluator
+from nn.inference.evaluation_cache import CachedEvaluator
 from nn.inference.evaluator import NetworkEvaluator, copy_for_inference
 from nn.inference.loading import RUNTIME_VARIABLE, load_evaluator
 from nn.model_file import ModelFileError, read_model_file
@@ -131,3 +133,31 @@ def test_when_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert loading.may_use_openvino(use_gpu=True) == (not torch.cuda.is_available())
     monkeypatch.setattr(loading, "find_spec", lambda _: None)
     assert not loading.may_use_openvino(use_gpu=False)
+
+
+def test_no_search_waits_for_a_size_to_be_compiled(runtime: Path, tmp_path: Path,
+                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    """All are ready after `prepare` and its thread, and kept on disk: what a timed search would pay for is done."""
+    save_network(make_network("pooled"), tmp_path / "model.bin")
+    evaluator = load_evaluator(tmp_path / "model.bin", SIZE)
+    evaluator.prepare()  # type: ignore[attr-defined]
+    for thread in threading.enumerate():
+        if thread.name == "OpenVINO sizes":
+            thread.join()
+
+    def fail(*_: object) -> None:
+        raise AssertionError("a size was compiled in a search")
+
+    monkeypatch.setattr(type(evaluator), "_compile", fail)
+    for count in (1, 3, 8, 50, 100):
+        planes = np.zeros((count, evaluator.plane_set.planes, SIZE, SIZE), dtype=np.float32)
+        assert len(evaluator(planes)[0]) == count
+
+
+def test_a_cache_passes_on_what_only_the_evaluator_can(runtime: Path, tmp_path: Path) -> None:
+    save_network(make_network("pooled"), tmp_path / "model.bin")
+    cached = CachedEvaluator(load_evaluator(tmp_path / "model.bin", SIZE))
+    planes = np.ones((1, cached.plane_set.planes, SIZE, SIZE), dtype=np.float32)
+    assert len(cached.average(planes)) == len(cached(planes)) == 4
+    with pytest.raises(AttributeError):
+        _ = cached.nothing_of_that_name

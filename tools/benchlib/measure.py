@@ -24,6 +24,7 @@ class BenchSettings:
     runs: int = 3
     search_visits: int = 20000
     engine_visits: int = 1000
+    judge_model: str = ""
     model: str = "none"
     use_gpu: bool = False
     kifu_dir: Path | None = None

@@ -2,7 +2,8 @@
 
 A long search of the same kind is the judge. A short search regrets the difference between the judge's win rate of its
 move and that of the best move. All settings are tried on the same positions, so that differences are much better known
-than each regret. The judge thinks like the default setting, only longer, and so is lenient with it; matches decide.
+than each regret. A judge with the same network thinks like the default setting, only longer, and so is lenient with it;
+another network (--judge-model) is not. Matches decide.
 """
 
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import numpy as np
 from board.go_board import GoBoard
 from engine.options import EngineOptions
 from mcts.analysis import SearchResult
-from mcts.params import SearchLimit, SearchParams
+from mcts.params import SearchLimit, SearchParams, Selection
 from mcts.tree import MCTSTree
 from nn.inference.loading import load_evaluator
 from tools.benchlib.measure import BenchSettings, Figure
@@ -32,7 +33,7 @@ JUDGE_BATCH, SHORT_BATCH = 8, 2
 # Positions of one game.
 PER_GAME = 6
 
-# Changes of the default: fields of Selection, or policy_temperature.
+# Changes of the default: fields of Selection or of SearchParams.
 SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "c_puct 0.3": {"c_puct": 0.3},
@@ -49,14 +50,17 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "first-play reduction 0.2": {"fpu_reduction": 0.2},
     "no least prior for ataris": {"atari_prior": 0.0},
     "c_puct 0.8, policy temperature 1, no playouts": {"c_puct": 0.8, "policy_temperature": 1.0, "playouts": 0},
+    "lower bound, 1.5 errors": {"bound_share": 0.1, "bound_width": 1.5},
+    "lower bound, 3 errors": {"bound_share": 0.1},
+    "lower bound, 5 errors": {"bound_share": 0.15, "bound_width": 5.0},
 }
 
 
 def change(params: SearchParams, changes: dict[str, Any]) -> SearchParams:
     """Return the parameters with other numbers, given by their names."""
-    selection = {name: value for name, value in changes.items() if name != "policy_temperature"}
-    return replace(params, selection=params.selection._replace(**selection),
-                   policy_temperature=changes.get("policy_temperature", params.policy_temperature))
+    own = {name: value for name, value in changes.items() if name in Selection._fields}
+    others = {name: value for name, value in changes.items() if name not in own}
+    return replace(params, selection=params.selection._replace(**own), **others)
 
 
 def search_anew(tree: MCTSTree, board: GoBoard, limit: SearchLimit) -> SearchResult:
@@ -102,7 +106,9 @@ def measure_regret(settings: BenchSettings) -> Iterator[Figure | str]:
     """Yield a line for each setting: mean regret, its difference to the default's, blunders; raises NoGamesError."""
     evaluator = load_evaluator(settings.model, settings.board_size, settings.use_gpu)
     params = EngineOptions(model=settings.model).for_model().search_params()
-    judging = MCTSTree(evaluator, settings.board_size, replace(params, batch_size=JUDGE_BATCH))
+    judge = EngineOptions(model=settings.judge_model or settings.model).for_model()
+    strict = load_evaluator(judge.model, settings.board_size, settings.use_gpu)
+    judging = MCTSTree(strict, settings.board_size, replace(judge.search_params(), batch_size=JUDGE_BATCH))
     judges = [LongSearch(judging, board, settings.engine_visits) for board in collect_positions(settings, PER_GAME)]
     judges = [judge for judge in judges if not judge.is_decided]
     yield (f"regret: {len(judges)} positions that are not decided; {settings.search_visits} visits against "
