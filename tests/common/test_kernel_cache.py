@@ -94,7 +94,7 @@ def make_program(root: Path) -> None:
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
-    for name in ("kernel.py", "kernel_cache.py"):
+    for name in ("kernel.py", "kernel_cache.py", "lock_file.py"):
         shutil.copy(ROOT / "common" / name, root / "common")
 
 
