@@ -163,8 +163,8 @@ class GameSamples:
                 ) -> Iterator[tuple[Samples, np.ndarray]]:
         """Yield samples by their numbers, in batches with their symmetries; only the batches `numbers`, or all."""
         size = self._batch_size
-        numbers = numbers or range(-(-len(rows) // size))
-        parts = (slice(number * size, (number + 1) * size) for number in numbers)
+        chosen = range(-(-len(rows) // size)) if numbers is None else numbers
+        parts = (slice(number * size, (number + 1) * size) for number in chosen)
         yield from self._encode_ahead((rows[part], symmetries[part]) for part in parts)
 
     def _encode_ahead(

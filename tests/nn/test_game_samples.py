@@ -128,6 +128,7 @@ def test_an_epoch_resumes_in_the_middle_and_tests_are_the_last_games(folder: Pat
     for (one, turned), (other, again) in zip(whole[2:], rest, strict=True):
         assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(one, other, strict=True))
         assert np.array_equal(turned, again)
+    assert not list(data.training_batches(1, data.batches_per_epoch))  # stopped behind the last batch
     tested = np.concatenate([samples.move for samples, _ in data.test_batches()])
     assert list(tested) == [move for _, move in replay(folder, "c.sgf")]
 
