@@ -9,10 +9,8 @@ Letters: N = samples of a file, S = board size, A = S*S + 1, G = games of a file
 import itertools
 import os
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,15 +21,19 @@ from tqdm import tqdm
 import learning_param
 from board.constant import BOARD_SIZE
 from board.geometry import get_geometry
+from common.parallel import map_in_order
 from common.print_console import print_err
 from nn.constant import INPUT_PLANES
-from nn.data.data_file import UNFINISHED, Blocks, GameTable, hold_data_folder, read_arrays, read_game_table, write_arrays
-from common.parallel import map_in_order
-from nn.data.game_file import new_game_arrays, write_game_file
-from nn.data.labels import LabelFile, Labels, read_labels
-from nn.data.game_report import GameReport
+from nn.data.data_file import (
+    UNFINISHED,
+    Blocks,
+    hold_data_folder,
+    write_arrays,
+)
 from nn.data.game_encoder import GameEncoder, mover_value
-from sgf.archive import SelfPlayGame, list_archive, list_games, read_selfplay_games
+from nn.data.game_file import new_game_arrays, write_game_file
+from nn.data.game_report import GameReport
+from nn.data.labels import LabelFile, Labels, read_labels
 from sgf.collection import (
     Kifu,
     Piece,
@@ -98,8 +100,8 @@ def generate_game_data(
 ) -> list[str]:
     """Turn the games of `kifu_dir` and the labels of their positions into <folder>/games_{k}.npz; return the paths.
 
-    Games on boards of all `sizes` are used, each file has those of one size. Games that no file of labels knows teach by
-    their results alone. Everything else as above. Raises DataError for labels that cannot be used, too.
+    Games on boards of all `sizes` are used, each file has those of one size. Games that no file of labels knows teach
+    by their results alone. Everything else as above. Raises DataError for labels that cannot be used, too.
     """
     label_files, report, labelled = [read_labels(path) for path in label_paths], GameReport(), 0
 
@@ -155,7 +157,7 @@ def _replace_data(files: list[Path], folder: Path, pattern: str) -> list[str]:
 
 
 def _group_by_samples(games: Iterable[Kifu], limit: int) -> Iterator[list[Kifu]]:
-    """Yield the games in order, in lists of one board size and at most `limit` samples (or of one game that is longer)."""
+    """Yield the games in order, in lists of one board size and at most `limit` samples (or of one longer game)."""
     groups: dict[int, list[Kifu]] = {}
     samples: Counter[int] = Counter()
     for game in games:

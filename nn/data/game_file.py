@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nn.data.data_file import Blocks, DataError, read_arrays, write_arrays
-from nn.data.labels import Labels, pack_policies
 from nn.data.game_encoder import GameEncoder, mover_value
+from nn.data.labels import Labels, pack_policies
 from sgf.collection import Kifu
 
 
@@ -38,7 +38,8 @@ def new_game_arrays(games: list[Kifu], labels: list[Labels | None], board_size: 
     encoder = GameEncoder(board_size)
     points = board_size * board_size
     owners = [game_owner(encoder, game) for game in games]
-    filled = [one or policy_labels(np.zeros((len(game.pos), 0)), points) for one, game in zip(labels, games, strict=True)]
+    filled = [one or policy_labels(np.zeros((len(game.pos), 0)), points)
+              for one, game in zip(labels, games, strict=True)]
     return GameFile(
         np.array(board_size, dtype=np.int32), np.array([game.komi for game in games], dtype=np.float32),
         np.cumsum([0] + [len(game.setup_pos) for game in games], dtype=np.int32),
@@ -59,9 +60,8 @@ def game_owner(encoder: GameEncoder, game: Kifu) -> np.ndarray:
 
 def policy_labels(policy: np.ndarray, points: int) -> Labels:
     """Return labels that tell policies [M, A] alone."""
-    moves = len(policy)
-    return Labels(*pack_policies(policy), np.full(moves, np.nan, dtype=np.float16), np.full(moves, np.nan, dtype=np.float16),
-                  np.zeros((moves, points), dtype=np.uint8))
+    unknown = np.full(len(policy), np.nan, dtype=np.float16)
+    return Labels(*pack_policies(policy), unknown, unknown, np.zeros((len(policy), points), dtype=np.uint8))
 
 
 def write_game_file(path: Path, games: GameFile, more: Mapping[str, Blocks] | None = None) -> None:
@@ -81,8 +81,8 @@ def read_game_file(path: Path, sizes: Sequence[int]) -> GameFile:
     if missing:
         raise DataError(f"{path} has no array {missing[0]!r}: delete it, or make it anew with --kifu-dir FOLDER")
     if int(arrays["board_size"]) not in sizes:
-        raise DataError(f"{path} is for board size {arrays['board_size']}, not {' or '.join(map(str, sizes))}: give the "
-                        "right --size")
+        raise DataError(f"{path} is for board size {arrays['board_size']}, not {' or '.join(map(str, sizes))}: "
+                        "give the right --size")
     labels = Labels(*(arrays[name] for name in label_names))
     games = GameFile(**{name: arrays[name] for name in names}, labels=labels)
     samples = len(games.pos)

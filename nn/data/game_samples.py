@@ -89,7 +89,7 @@ NamedGames = tuple[str, GameFile]  # a file's name and what is in it
 
 
 class GameSamples:
-    """Samples of games on boards of one size: what a training loop asks of its data (nn/data/dataset.py: TrainingData)."""
+    """Samples of games on boards of one size: TrainingData (nn/data/dataset.py)."""
 
     def __init__(self, files: list[NamedGames], plane_set: PlaneSet, board_size: int, batch_size: int, seed: int,
                  test_share: float, teacher_weight: float) -> None:

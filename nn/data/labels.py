@@ -4,9 +4,9 @@ A file of labels (`.npz`, also packed as `.npz.xz`) has, for M positions of G ga
 mover:
 
 names [G], offset int32 [G + 1]: the games' file names, and the number of each one's first position.
-policy_count uint8 or uint16 [M], policy_index uint8 or uint16 [sum], policy_value uint16 [sum]: for each position so many pairs of a
-    point (row from the top * S + column, S*S is the pass) and its probability * 65535; the rest has none. Instead of the
-    three, `policy` float16 [M, S*S + 1] holds the probabilities themselves.
+policy_count uint8 or uint16 [M], policy_index uint8 or uint16 [sum], policy_value uint16 [sum]: for each position so
+    many pairs of a point (row from the top * S + column, S*S is the pass) and its probability * 65535; the rest has
+    none. Instead of the three, `policy` float16 [M, S*S + 1] holds the probabilities themselves.
 win_rate, lead float16 [M]: the mover's; the lead in points, komi included.
 ownership uint8 [M, S*S]: 0 the opponent's .. 15 own.
 """
@@ -86,7 +86,8 @@ def unpack_policies(labels: Labels, start: np.ndarray, rows: np.ndarray, actions
 def read_labels(path: str | Path, board_size: int | None = None) -> LabelFile:
     """Read a file of labels; raises DataError when it is unreadable, incomplete or not of the board size wanted."""
     try:
-        content = lzma.open(path).read() if Path(path).suffix == ".xz" else Path(path).read_bytes()
+        packed = Path(path).read_bytes()
+        content = lzma.decompress(packed) if Path(path).suffix == ".xz" else packed
         with np.load(io.BytesIO(content), allow_pickle=False) as data:
             arrays = {name: data[name] for name in data.files}
     except (OSError, ValueError, EOFError, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as error:

@@ -6,7 +6,7 @@ Letters: G = games of a file, A = policy entries.
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -22,8 +22,8 @@ from nn.data.data_file import Blocks, GameTable, hold_data_folder, read_arrays, 
 from nn.data.data_generator import PIECES_PER_TASK, NoTrainingDataError
 from nn.data.game_encoder import GameEncoder, mover_value
 from nn.data.game_file import new_game_arrays, policy_labels, write_game_file
-from nn.data.labels import Labels
 from nn.data.game_report import GameReport
+from nn.data.labels import Labels
 from sgf.archive import SelfPlayGame, list_archive, list_games, read_selfplay_games
 from sgf.collection import Skipped, describe_left_out
 from sgf.grammar import SGFError
