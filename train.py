@@ -42,12 +42,15 @@ NETWORK_DEFAULTS: dict[str, tuple[Any, Any]] = {
     "features": ("basic", "rich"), "block": ("res", "gpool"), "activation": ("relu", "relu"),
     "norm": ("batch", "batch"), "ownership_weight": (0.0, 1.0), "lead_weight": (0.0, 0.1),
 }
+# What a run that begins from a model has from there, unless it is said.
+TAKEN_FROM_START = ("features", "block", "activation", "norm")
 
 
 def by_network(name: str) -> str:
     """Return the end of an option's help that states the defaults of both networks."""
     lecture, pooled = NETWORK_DEFAULTS[name]
-    return f"  [default: {lecture}; with --head pooled {pooled}]"
+    start = "that of --start, or " if name in TAKEN_FROM_START else ""
+    return f"  [default: {start}{lecture}; with --head pooled {pooled}]"
 
 
 def by_kind(name: str) -> str:
@@ -250,14 +253,14 @@ def take_shape_of_start(options: dict[str, Any]) -> None:
         with suppress(ModelFileError):  # which the run itself will tell
             shape = load_network(options["start"]).shape
     options["head"] = options["head"] or shape.get("head", "lecture")
-    for name in ("features", "block", "activation", "norm"):
+    for name in TAKEN_FROM_START:
         options[name] = options[name] or shape.get(name)
 
 
 def complain_about_network(options: dict[str, Any], rl: bool, labels: tuple[str, ...], kifu_dir: str | None) -> None:
     """End the program where the options about the network do not go together."""
     if options["head"] == "lecture":
-        for name in ("features", "block", "activation", "norm", "lead_weight"):
+        for name in (*TAKEN_FROM_START, "lead_weight"):
             if options[name] != NETWORK_DEFAULTS[name][0]:
                 fail(f"--{name.replace('_', '-')} {options[name]} needs --head pooled", 2)
         if len(options["board_sizes"]) > 1:

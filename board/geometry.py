@@ -11,6 +11,8 @@ import numpy as np
 
 from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE, OB_SIZE, PASS
 
+SYMMETRIES = 8  # of a square: the first is the identity
+
 
 class Geometry(NamedTuple):
     """Index tables of one board size (read-only)."""
@@ -54,7 +56,7 @@ def get_geometry(board_size: int) -> Geometry:
     policy_index = np.full(cells, -1, dtype=np.int32)
     policy_index[policy_pos] = np.arange(len(policy_pos), dtype=np.int32)
     symmetry = np.tile(np.arange(cells, dtype=np.int32), (8, 1))
-    for sym in range(8):
+    for sym in range(SYMMETRIES):
         for y in inside:
             for x in inside:
                 read_x, read_y = symmetric_xy(x, y, board_size, sym)

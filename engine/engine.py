@@ -75,7 +75,6 @@ class Engine(Game):
         """Return the network for a board size, loading it if it is not the one at hand; raises ModelFileError."""
         if self._evaluator is None or getattr(self._evaluator, "board_size", size) != size:
             self._evaluator = self._source.load(size)
-            getattr(self._evaluator, "prepare", lambda: None)()
             if note := getattr(self._evaluator, "note", ""):
                 print_err(f"Note: {note}")
         return self._evaluator

@@ -34,7 +34,9 @@ def make_source(options: EngineOptions) -> "EvaluatorSource":
     def load(board_size: int | None) -> "Evaluator":
         from nn.inference.evaluation_cache import CachedEvaluator
         from nn.inference.loading import load_evaluator
-        return CachedEvaluator(load_evaluator(options.model, board_size, options.use_gpu, options.symmetries))
+        evaluator = load_evaluator(options.model, board_size, options.use_gpu, options.symmetries)
+        evaluator.prepare()
+        return CachedEvaluator(evaluator)
 
     sizes = ANY_SIZE if options.model == RANDOM_MODEL else find_sizes(options.model)
     return EvaluatorSource(load, sizes, warm_up=True)

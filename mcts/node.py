@@ -124,6 +124,8 @@ class MCTSNode:
         Only those count that have at least `share` of the most visited one's visits, so that 1 leaves that one alone.
         """
         most = self.most_visited()
+        if share >= 1.0:
+            return most
         visits, square_sums = self.children_visits, self._tree.edge_value_square_sum[self._edges]
         enough = np.flatnonzero(visits >= max(1.0, share * visits[most]))
         bounds = {int(i): lower_confidence_bound(int(visits[i]), float(self.children_value_sum[i]),

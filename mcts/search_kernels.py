@@ -236,5 +236,3 @@ def back_up_batch(
         add_virtual_loss(tree, batch, index, -1)
         node = batch.leaf[index]
         back_up(tree, batch, index, float(tree.node_value[node]), float(tree.node_lead[node]))
-
-

@@ -66,20 +66,12 @@ class _ShapeReader(pickle.Unpickler):
         """Leave the numbers where they are."""
 
 
-def is_katago_file(path: str | Path) -> bool:
-    """Tell whether a file begins as KataGo's do; one that cannot be read does not."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
-    except OSError:
-        return False
-
-
 def find_sizes(path: str | Path) -> range | None:
     """Return the board sizes that a file's network can play, without torch; None where the file does not tell."""
-    if is_katago_file(path):
-        return KATAGO_SIZES
     try:
+        with open(path, "rb") as file:
+            if file.read(len(GZIP_MAGIC)) == GZIP_MAGIC:
+                return KATAGO_SIZES
         with zipfile.ZipFile(path) as archive:
             name = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
             content = _ShapeReader(archive.open(name)).load()
@@ -93,8 +85,8 @@ def find_sizes(path: str | Path) -> range | None:
 
 
 def tells_lead(path: str | Path) -> bool:
-    """Return whether a file's network tells lead and ownership, without torch: all do but the lecture's."""
-    return str(path) != RANDOM_MODEL and (is_katago_file(path) or find_sizes(path) == ANY_SIZE)
+    """Return whether a file's network tells lead and ownership, without torch: all do but the lecture's of one size."""
+    return str(path) != RANDOM_MODEL and find_sizes(path) in (KATAGO_SIZES, ANY_SIZE)
 
 
 def choose_size(sizes: range) -> int:

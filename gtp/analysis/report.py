@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from board.constant import PASS
+from board.geometry import SYMMETRIES
 from board.go_board import GoBoard
 from board.stone import Stone
 from gtp.analysis.query import Query
@@ -21,7 +22,6 @@ from nn.feature import Evaluator
 from nn.inference.policy_player import evaluate
 
 DECIMALS = 6
-SYMMETRIES = 8
 HASH_BYTES = 16
 # A ko point among the stones of a position, for its hash.
 KO_MARK = 4

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from board.geometry import SYMMETRIES
 from board.stone import Stone
 from gtp.commands.gogui import format_board
 from nn.inference.policy_player import evaluate
@@ -11,7 +12,7 @@ from nn.inference.policy_player import evaluate
 if TYPE_CHECKING:
     from engine.engine import Engine
 
-ALL_SYMMETRIES = range(8)
+ALL_SYMMETRIES = range(SYMMETRIES)
 # What KataGo's network has and this one has not.
 MISSING = ("whiteScoreSelfplay", "whiteScoreSelfplaySq", "varTimeLeft", "shorttermWinlossError", "shorttermScoreError")
 OWNERSHIP_PAIRS = 32

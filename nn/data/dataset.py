@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import torch
 
+from board.geometry import SYMMETRIES
 from nn.constant import INPUT_PLANES, UNKNOWN_VALUE
 from nn.data.data_file import DataError, read_arrays
 
-SYMMETRIES = 8
 CACHE_BYTES = 2 << 30  # samples kept in memory between epochs; beyond that files are read again
 
 

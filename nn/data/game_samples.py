@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from board.geometry import get_geometry
+from board.geometry import SYMMETRIES, get_geometry
 from board.rules import play_recorded
 from board.state import TO_MOVE, History, State, clear_state, copy_words, new_history, new_state, start_history
 from board.string import set_up_stones
 from common.cores import count_usable_cores
 from common.kernel import kernel
-from nn.data.dataset import SYMMETRIES, Samples, split_samples
+from nn.data.dataset import Samples, split_samples
 from nn.data.game_file import GameFile
 from nn.data.labels import OWNERSHIP_STEPS, unpack_policies
 from nn.feature import Encoder, PlaneSet, Positions, remember, take_position

@@ -86,8 +86,8 @@ def unpack_policies(labels: Labels, start: np.ndarray, rows: np.ndarray, actions
 def read_labels(path: str | Path, board_size: int | None = None) -> LabelFile:
     """Read a file of labels; raises DataError when it is unreadable, incomplete or not of the board size wanted."""
     try:
-        packed = Path(path).read_bytes()
-        content = lzma.decompress(packed) if Path(path).suffix == ".xz" else packed
+        stored = Path(path).read_bytes()
+        content = lzma.decompress(stored) if Path(path).suffix == ".xz" else stored
         with np.load(io.BytesIO(content), allow_pickle=False) as data:
             arrays = {name: data[name] for name in data.files}
     except (OSError, ValueError, EOFError, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as error:

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 import learning_param
+from board.geometry import SYMMETRIES
 from nn.data.data_file import DataError, GameTable, read_game_table
-from nn.data.dataset import SYMMETRIES, Samples, SizedSamples, file_number, find_data_files, load_samples
+from nn.data.dataset import Samples, SizedSamples, file_number, find_data_files, load_samples
 from nn.data.game_file import read_game_file
 from nn.data.game_samples import GameSamples
 from nn.feature import PlaneSet

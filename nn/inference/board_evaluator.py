@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from board.geometry import make_symmetry_index
-from nn.inference.orientation import SYMMETRIES, Orientation
+from board.geometry import SYMMETRIES
+from nn.inference.orientation import Orientation
 from nn.plane_sets import PLANE_SETS
 
 
@@ -88,9 +88,10 @@ class BoardEvaluator(ABC):
         self.description = facts.describe(where)
         self.note = facts.note
         self._symmetries = symmetries
-        self._symmetry = make_symmetry_index(self.board_size)
-        self._inverse = np.argsort(self._symmetry, axis=1)
         self._orientation = Orientation(self.board_size, self.plane_set.planes)
+
+    def prepare(self) -> None:  # noqa: B027 (most have nothing to do)
+        """Get ready what the first search would wait for otherwise."""
 
     @abstractmethod
     def _evaluate(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -120,7 +121,7 @@ class BoardEvaluator(ABC):
         """Evaluate positions as above, each through so many symmetries, and return the means."""
         size, count = self.board_size, self.plane_set.planes
         points = self._checked(planes).reshape(len(planes), count, size * size)
-        turned = [points[:, :, order[:-1]] for order in self._symmetry[:symmetries]]
+        turned = [points[:, :, order[:-1]] for order in self._orientation.order[:symmetries]]
         answers = self.evaluate_plainly(np.concatenate(turned).reshape(-1, count, size, size))
         return tuple(self._mean_of_boards(answer, symmetries) if self._is_of_boards(answer)
                      else self._mean_by_point(answer, symmetries) for answer in answers)
@@ -144,7 +145,7 @@ class BoardEvaluator(ABC):
     def _mean_by_point(self, values: np.ndarray, symmetries: int) -> np.ndarray:
         """Return the mean over the symmetries of values by point [symmetries * N, A or S*S], as the board lies."""
         values = values.reshape(symmetries, -1, values.shape[1])
-        order = self._inverse[:symmetries, np.newaxis, :values.shape[2]]
+        order = self._orientation.inverse[:symmetries, np.newaxis, :values.shape[2]]
         return np.take_along_axis(values, order, axis=2).mean(axis=0)
 
     def evaluate_plainly(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:

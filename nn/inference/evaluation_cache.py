@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nn.feature import Evaluator, plane_set_of
+from nn.feature import Evaluator
 
 # Memory for answers, bytes, and what Python needs for each beside its numbers.
 CACHE_BYTES = 64 << 20
@@ -21,23 +21,17 @@ class CachedEvaluator:
     """An evaluator that remembers its answers by a hash of the planes; all else is the evaluator's own.
 
     Attributes:
-        plane_set, tells_lead, board_size, sizes, note: as the evaluator has them.
         asked, found: positions it was asked for, and those that it knew.
     """
 
     def __init__(self, evaluator: Evaluator, memory: int = CACHE_BYTES) -> None:
         """Remember what `evaluator` says, within so many bytes."""
         self._evaluator, self._memory = evaluator, memory
-        self.plane_set = plane_set_of(evaluator)
-        self.tells_lead = bool(getattr(evaluator, "tells_lead", False))
-        self.board_size: int = getattr(evaluator, "board_size", 0)
-        self.sizes: range = getattr(evaluator, "sizes", range(self.board_size, self.board_size + 1))
-        self.note: str = getattr(evaluator, "note", "")
         self.asked = self.found = 0
         self._answers: dict[int, tuple[np.ndarray, ...]] = {}
 
     def __getattr__(self, name: str) -> Any:
-        """Return what only the evaluator has, such as other ways to ask it."""
+        """Return what only the evaluator has, such as its plane set, or other ways to ask it."""
         return getattr(self._evaluator, name)
 
     def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -10,11 +10,10 @@ Letters: N positions, P planes, S board size, A = S*S + 1 policy entries.
 
 import numpy as np
 
-from board.geometry import make_symmetry_index
+from board.geometry import SYMMETRIES, make_symmetry_index
 from common.kernel import kernel
 
 SEED = 20261122
-SYMMETRIES = 8
 HASHED_PLANES = 3  # the first of a plane set are the stones, which tell how a position lies
 
 
@@ -59,12 +58,16 @@ def turn_back(values: np.ndarray, order: np.ndarray, chosen: np.ndarray, result:
 
 
 class Orientation:
-    """Turns positions of one board size and plane set, and what the network says of them back."""
+    """Turns positions of one board size and plane set, and what the network says of them back.
+
+    Attributes:
+        order, inverse: int64 [8, A], the entry read for each entry under each symmetry, and the other way round.
+    """
 
     def __init__(self, board_size: int, planes: int) -> None:
         """Make the tables."""
-        self._order = make_symmetry_index(board_size)
-        self._inverse = np.argsort(self._order, axis=1)
+        self.order = make_symmetry_index(board_size)
+        self.inverse = np.argsort(self.order, axis=1)
         rng = np.random.default_rng(SEED)
         self._weight = rng.integers(0, 2**63 - 1, (min(planes, HASHED_PLANES), board_size**2), dtype=np.int64)
 
@@ -72,11 +75,11 @@ class Orientation:
         """Return planes [N, P, S, S] turned, and the symmetry int64 [N] of each position."""
         points = np.ascontiguousarray(planes, dtype=np.float32).reshape(*planes.shape[:2], -1)
         turned, chosen = np.empty_like(points), np.empty(len(points), dtype=np.int64)
-        orient(points, self._order, self._inverse, self._weight, np.empty(SYMMETRIES, dtype=np.int64), chosen, turned)
+        orient(points, self.order, self.inverse, self._weight, np.empty(SYMMETRIES, dtype=np.int64), chosen, turned)
         return turned.reshape(planes.shape), chosen
 
     def turn_back(self, values: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Return values by point [N, A or S*S] as the positions lay."""
         result = np.empty_like(values)
-        turn_back(values, self._order, chosen, result)
+        turn_back(values, self.order, chosen, result)
         return result

@@ -140,7 +140,7 @@ def test_no_search_waits_for_a_size_to_be_compiled(runtime: Path, tmp_path: Path
     """All are ready after `prepare` and its thread, and kept on disk: what a timed search would pay for is done."""
     save_network(make_network("pooled"), tmp_path / "model.bin")
     evaluator = load_evaluator(tmp_path / "model.bin", SIZE)
-    evaluator.prepare()  # type: ignore[attr-defined]
+    evaluator.prepare()
     for thread in threading.enumerate():
         if thread.name == "OpenVINO sizes":
             thread.join()

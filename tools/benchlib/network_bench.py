@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from board.geometry import SYMMETRIES
 from board.go_board import GoBoard
 from engine.options import EngineOptions
 from mcts.params import SearchLimit
@@ -24,7 +25,6 @@ BATCH_SIZES = (1, 8, 16, 64, 256)
 TAMAGO_ENGINE = {1: (144.0, 144.0), 16: (307.0, 388.0)}
 # Percent of the network's own speed that the search keeps at batch 16.
 SHARE_TARGETS = {1: None, 16: 80.0}
-SYMMETRIES = 8
 LATE_SIZE = 9
 
 
