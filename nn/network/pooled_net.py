@@ -115,9 +115,9 @@ class GlobalPoolingBlock(nn.Module):
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Return [N, F, S, S]."""
-        hidden = self.first(features)
-        board = self.spread(pool(self.activation(hidden[:, :self.pooled])))
-        hidden = self.activation(hidden[:, self.pooled:] + board[:, :, None, None])
+        pooled, rest = self.first(features).split((self.pooled, self.spread.out_features), dim=1)
+        board = self.spread(pool(self.activation(pooled)))
+        hidden = self.activation(rest + board[:, :, None, None])
         return self.activation(features + self.second(hidden))
 
 
