@@ -22,10 +22,11 @@ def choose(twins: Twins, color: str, rng: random.Random) -> Point | None:
     fill_eyes = rng.random() < 0.1
     slow = twins.slow
     for point in rng.sample(slow.points, len(slow.points)):
-        if slow.is_legal(point, color) and (fill_eyes or not slow.is_complete_eye(point, color)):
-            if twins.fast.check_superko and slow.is_superko(point, color):
-                continue
-            return point
+        if fill_eyes or not slow.is_complete_eye(point, color):
+            result = slow.after(point, color)
+            repeats = result is not None and twins.fast.check_superko and slow.was_seen(result[0])
+            if result is not None and not repeats and (point, color) != slow.ko:
+                return point
     return None
 
 
@@ -36,9 +37,10 @@ def count_events(twins: Twins, color: str, events: Counter[str]) -> None:
     for point in slow.points:
         if slow.grid[point] != EMPTY:
             continue
-        if slow.after(point, color) is None:
+        result = slow.after(point, color)
+        if result is None:
             events["suicide"] += 1
-        elif slow.is_superko(point, color):
+        elif slow.was_seen(result[0]):
             events["superko"] += 1
             own = [near for near in slow.neighbors[point] if slow.grid[near] == color]
             events["superko beside own atari"] += any(len(slow.liberties(near)) == 1 for near in own)

@@ -111,7 +111,11 @@ class SlowBoard:
     def is_superko(self, point: Point, color: str) -> bool:
         """Return whether a move that is no suicide would repeat a position seen before."""
         result = self.after(point, color)
-        return result is not None and tuple(result[0].values()) in self.seen
+        return result is not None and self.was_seen(result[0])
+
+    def was_seen(self, grid: dict[Point, str]) -> bool:
+        """Return whether the game has had this position."""
+        return tuple(grid.values()) in self.seen
 
     def play(self, point: Point | None, color: str) -> set[Point]:
         """Play a legal move or a pass (None) and return the stones it takes."""
@@ -130,11 +134,8 @@ class SlowBoard:
 
     # What the candidate filter asks
 
-    def self_atari_size(self, point: Point, color: str) -> int:
-        """Return how many stones a legal move leaves in atari without taking anything, else 0."""
-        result = self.after(point, color)
-        assert result is not None
-        grid, taken = result
+    def self_atari_size(self, point: Point, grid: dict[Point, str], taken: set[Point]) -> int:
+        """Return how many stones a legal move, of which after() tells, leaves in atari without taking any, else 0."""
         return 0 if taken or len(self.liberties(point, grid)) > 1 else len(self.flood(point, grid))
 
     def is_eye_space(self, point: Point, color: str) -> bool:
