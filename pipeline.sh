@@ -110,7 +110,8 @@ run() {
 newest() { # newest FOLDER SUFFIX: the highest number among the names, 0 for none
     local path name best=0
     for path in "$1"/*"$2"; do
-        name=$(basename "$path" "$2")
+        name=${path##*/}
+        name=${name%"$2"}
         if [[ $name =~ ^[1-9][0-9]{0,8}$ ]] && [ "$name" -gt "$best" ]; then best=$name; fi
     done
     echo "$best"

@@ -101,7 +101,7 @@ def test_playouts_see_a_caught_string_that_the_network_does_not(color: str) -> N
 def test_every_node_holds_what_its_own_position_says(name: str, size: int, moves: int, batch_size: int) -> None:
     game = Game.random(size, moves, seed=size + moves)
     tree = MCTSTree(HashEvaluator(size), size, small_params(batch_size, selection=WITH_PLAYOUTS))
-    getattr(tree, name)(game.board, game.stone, SearchLimit(120, strict=True))
+    getattr(tree, name)(game.board, game.stone, SearchLimit(60, strict=True))
     check_tree(tree)
     assert check_values(tree.root, game.board, game.stone, WITH_PLAYOUTS, new_batch(size, 1)) > 1.0
     assert check_positions(tree.root, game.board, game.stone, HashEvaluator(size), 7.0) == tree.num_nodes

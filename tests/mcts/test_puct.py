@@ -135,7 +135,7 @@ def test_invariants_hold_between_all_batches(batch_size: int) -> None:
     check_result(result, tree, game.board, game.stone)
 
 
-@pytest.mark.parametrize("batch_size", range(1, 33))
+@pytest.mark.parametrize("batch_size", [1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 31, 32])
 def test_every_batch_size_is_consistent(batch_size: int) -> None:
     tree = MCTSTree(HashEvaluator(5, salt=batch_size), 5, small_params(batch_size))
     for length in (0, 11, 40):

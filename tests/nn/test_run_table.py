@@ -46,7 +46,7 @@ def test_what_draws_the_picture_is_installed_where_readme_says_to_train(root: Pa
 
 
 @pytest.mark.parametrize("layout", [SUPERVISED_LAYOUT, REINFORCEMENT_LAYOUT])
-def test_the_picture_is_drawn_with_gaps_in_the_table(tmp_path: Path, layout) -> None:
+def test_the_picture_is_drawn_with_gaps_in_the_table(tmp_path: Path, curves: None, layout) -> None:
     pytest.importorskip("matplotlib")
     table = RunTable(tmp_path / "x.csv", layout)
     table.draw()
