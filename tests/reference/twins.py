@@ -107,7 +107,8 @@ class Twins:
                 assert fast.is_superko(pos, stone) == repeats, (point, color)
                 if may_play:
                     legal.append(pos)
-                    assert fast.check_self_atari_stone(pos, stone) == slow.self_atari_size(point, *result), (point, color)
+                    expected = slow.self_atari_size(point, *result)
+                    assert fast.check_self_atari_stone(pos, stone) == expected, (point, color)
             if slow.grid[point] == EMPTY:
                 eye = slow.is_complete_eye(point, color)
                 assert fast.is_complete_eye(pos, stone) == eye, (point, color)
