@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import selfplay_main
 from board.coordinate import Coordinate
 from selfplay.archive import BATCH_FILE, LOG_FILE
 from sgf.match_result import MatchResult
@@ -59,30 +60,28 @@ def test_batches_follow_one_another(root: Path, tmp_path: Path) -> None:
     assert b"KM[0.5]" in games(archive / "1")["1.sgf"]
 
     (archive / "notes").mkdir()
-    for option in (["--seed", "5"], []):
-        again = run(root, archive, "--num-data", "6", "--process", "1", "--komi", "0.5", *option)
-        assert again.returncode == 0, again.stderr
+    again = run(root, archive, "--num-data", "6", "--seed", "5", "--process", "1", "--komi", "0.5")
+    assert again.returncode == 0, again.stderr
     check_batch(archive / "2", 6)
-    check_batch(archive / "3", 6)
-    texts = [games(archive / str(number))["1.sgf"] for number in (1, 2, 3)]
-    assert len(set(texts)) == 3, "the same seed in another batch means other games"
+    texts = [games(archive / str(number))["1.sgf"] for number in (1, 2)]
+    assert texts[0] != texts[1], "the same seed in another batch means other games"
 
 
 @pytest.mark.slow
 def test_killed_at_random_moments(root: Path, tmp_path: Path) -> None:
-    """Whole groups and single parents are killed outright; what was written stays, and the batch is finished."""
+    """A single parent and a whole group are killed outright; what was written stays, and the batch is finished."""
     archive, rng = tmp_path / "archive", random.Random(int(os.environ.get("KILL_SEED", "0")))
-    start = command(root, archive, "--num-data", "1500", "--process", "2", "--seed", "1")
+    start = command(root, archive, "--num-data", "1500", "--process", "1", "--seed", "1")
     folder = archive / "1"
     before: dict[str, bytes] = {}
-    for kill in range(3):
+    for kill in range(2):
         process = subprocess.Popen(start, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + SECONDS
         while len(games(folder)) <= len(before) and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
         time.sleep(rng.uniform(0, 0.5))
         if kill == 0:
-            process.kill()  # the workers must notice for themselves
+            process.kill()  # the worker must notice for itself
             process.wait()
             wait_for_quiet(folder)
         else:
@@ -93,7 +92,7 @@ def test_killed_at_random_moments(root: Path, tmp_path: Path) -> None:
         assert {name: after[name] for name in before} == before
         assert all(text.endswith(b"\n)") and text.startswith(b"(;") for text in after.values())
         before = after
-    last = run(root, archive, "--num-data", str(len(before) + 20), "--process", "2", "--seed", "1")
+    last = run(root, archive, "--num-data", str(len(before) + 20), "--process", "1", "--seed", "1")
     assert last.returncode == 0, last.stderr
     assert f"going on with {folder}" in last.stderr
     after = games(folder)
@@ -114,7 +113,7 @@ def wait_for_quiet(folder: Path) -> None:
 @pytest.mark.parametrize(("number", "times"), [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGTERM, 1)])
 def test_stopped_by_a_signal(root: Path, tmp_path: Path, number: signal.Signals, times: int) -> None:
     archive = tmp_path / "archive"
-    process = subprocess.Popen(command(root, archive, "--num-data", "5000", "--process", "2"), start_new_session=True,
+    process = subprocess.Popen(command(root, archive, "--num-data", "5000", "--process", "1"), start_new_session=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while len(games(archive / "1")) < 3:
         time.sleep(0.05)
@@ -132,7 +131,7 @@ def test_stopped_by_a_signal(root: Path, tmp_path: Path, number: signal.Signals,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [0.0, 0.4, 0.8])
+@pytest.mark.parametrize("seconds", [0.0, 0.6])
 def test_ctrl_c_while_a_worker_still_imports(root: Path, tmp_path: Path, seconds: float) -> None:
     archive = tmp_path / "archive"
     process = subprocess.Popen(command(root, archive, "--num-data", "5000", "--process", "1"), start_new_session=True,
@@ -148,29 +147,29 @@ def test_ctrl_c_while_a_worker_still_imports(root: Path, tmp_path: Path, seconds
 
 @pytest.mark.slow
 def test_a_worker_that_dies_is_replaced(root: Path, tmp_path: Path) -> None:
-    archive = tmp_path / "archive"
-    process = subprocess.Popen(command(root, archive, "--num-data", "300", "--process", "1"), start_new_session=True,
+    """It is killed while it still starts, so that no machine is too busy for it to be met at work."""
+    process = subprocess.Popen(command(root, tmp_path, "--num-data", "20", "--process", "1"), start_new_session=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while len(games(archive / "1")) < 3:
-        time.sleep(0.05)
-        assert process.poll() is None
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     if not children.exists():
         process.kill()
         pytest.skip("no /proc")
-    for child in children.read_text().split():
-        if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text():
-            os.kill(int(child), signal.SIGKILL)
+    workers: list[int] = []
+    while not workers:
+        time.sleep(0.01)
+        assert process.poll() is None
+        workers = [int(child) for child in children.read_text().split()
+                   if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text()]
+    os.kill(workers[0], signal.SIGKILL)
     out, err = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, err
     assert "a worker ended with status -9" in err and "errors 1" in out
-    check_batch(archive / "1", 300)
+    check_batch(tmp_path / "1", 20)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "complaint"), [
     (["--visits", "1"], "--visits"), (["--komi", "nan"], "--komi"), (["--no-resign-rate", "2"], "--no-resign-rate"),
-    (["--model", "no-such-model.bin"], "no-such-model.bin"), (["--model", __file__], "damaged or no model file"),
+    (["--model", "no-such-model.bin"], "no-such-model.bin"),
     (["--save-dir", __file__], "--save-dir"), (["--process", "0"], "--process"),
     (["--opening-moves", "-1"], "--opening-moves"), (["--opening-temperature", "0"], "--opening-temperature"),
     (["--opening-temperature", "nan"], "--opening-temperature"),
@@ -179,12 +178,28 @@ def test_a_worker_that_dies_is_replaced(root: Path, tmp_path: Path) -> None:
     (["--target-scale", "0"], "--target-scale"), (["--target-scale", "inf"], "--target-scale"),
     (["--save-dir", "/proc/archive"], "/proc/archive"),
 ])
-def test_bad_options_give_one_line(root: Path, tmp_path: Path, arguments: list[str], complaint: str) -> None:
-    result = run(root, tmp_path, "--num-data", "1", *arguments)
+def test_bad_options_give_one_line(
+    root: Path, tmp_path: Path, arguments: list[str], complaint: str, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", command(root, tmp_path, "--num-data", "1", *arguments)[1:])
+    assert selfplay_main.start() == 2
+    check_one_line(capsys.readouterr().err, complaint, tmp_path)
+
+
+@pytest.mark.slow
+def test_a_damaged_model_gives_one_line(root: Path, tmp_path: Path) -> None:
+    """Which the worker finds out."""
+    result = run(root, tmp_path, "--num-data", "1", "--model", __file__)
     assert result.returncode == 2
-    lines = result.stderr.strip().splitlines()
+    check_one_line(result.stderr, "damaged or no model file", tmp_path)
+
+
+def check_one_line(error: str, complaint: str, archive: Path) -> None:
+    """What is wrong is said, and no batch is begun."""
+    lines = error.strip().splitlines()
     assert len(lines) == 1 and complaint in lines[0] and lines[0].startswith("selfplay_main.py: ")
-    assert not [path for path in tmp_path.iterdir() if path.is_dir()]
+    assert not [path for path in archive.iterdir() if path.is_dir()]
 
 
 def test_other_settings_begin_another_batch(tmp_path: Path) -> None:

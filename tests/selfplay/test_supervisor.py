@@ -13,7 +13,7 @@ from selfplay.archive import LOG_FILE, BatchSettings, open_batch
 from selfplay.game import EndReason
 from selfplay.progress import GameSummary
 from selfplay.supervisor import Supervisor
-from selfplay.worker import GAME, READY
+from selfplay.worker import ENDED, GAME, READY
 from selfplay.worker_pool import WorkerHandle
 from sgf.match_result import MatchResult
 
@@ -58,14 +58,42 @@ class SlowPool:
                 yield worker, (READY, "a network", False, 4)
             while worker.waiting:
                 number = worker.waiting.pop(0)
-                yield worker, (GAME, GameSummary(number, 10, MatchResult.DRAW, EndReason.TWO_PASSES, None))
+                yield worker, game(number)
+
+
+class FrailPool(SlowPool):
+    """Workers that play at once what they are told; the first one dies behind its first game."""
+
+    def __init__(self) -> None:
+        self.workers: list[PretendWorker] = []
+
+    def start(self) -> PretendWorker:
+        self.workers.append(PretendWorker())
+        return self.workers[-1]
+
+    def receive(self, workers: list[WorkerHandle], seconds: float) -> Iterator[tuple[WorkerHandle, tuple]]:
+        worker = self.workers[-1]
+        if worker.slots == 0:
+            yield worker, (READY, "a network", False, 4)
+        elif worker.waiting:
+            yield worker, game(worker.waiting.pop(0))
+            if len(self.workers) == 1:
+                yield worker, (ENDED, "a worker ended with status -9")
+
+
+def game(number: int) -> tuple:
+    """Return what a worker says of a game that it has written."""
+    return GAME, GameSummary(number, 10, MatchResult.DRAW, EndReason.TWO_PASSES, None)
+
+
+SETTINGS = BatchSettings(3, 9, 16, 7.0, True, 0.05, 0.1, 77)
 
 
 def play(folder: Path, monkeypatch: pytest.MonkeyPatch, looks: int) -> str:
     """Play three games and return the log."""
     clock = [0.0]
     monkeypatch.setattr(selfplay.supervisor.time, "monotonic", lambda: clock[0])
-    batch = open_batch(folder, BatchSettings(3, 9, 16, 7.0, True, 0.05, 0.1, 77), False)
+    batch = open_batch(folder, SETTINGS, False)
     with monkeypatch.context() as patch:
         patch.setattr(selfplay.supervisor, "PATIENCE_SECONDS", 0.0)
         assert Supervisor(batch, SlowPool(clock, looks)).run() == ""
@@ -78,6 +106,15 @@ def test_a_slow_start_is_said_and_logged(
     log = play(tmp_path, monkeypatch, looks=5)
     assert log.count(SLOW_LINE) == 1 and "Ready after 50 seconds." in log
     assert SLOW_LINE in capsys.readouterr().out
+
+
+def test_the_games_of_a_worker_that_dies_begin_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selfplay.supervisor, "PATIENCE_SECONDS", 0.0)
+    batch, pool = open_batch(tmp_path, SETTINGS, False), FrailPool()
+    supervisor = Supervisor(batch, pool)
+    assert supervisor.run() == ""
+    assert (supervisor.progress.games, supervisor.progress.errors, len(pool.workers)) == (3, 1, 2)
+    assert "a worker ended with status -9; its 2 games begin again" in (batch.folder / LOG_FILE).read_text()
 
 
 def test_a_bar_counts_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
