@@ -1,7 +1,8 @@
-"""One of the processes that torchrun starts for test_process_group: the gradients of one step, as a file."""
+"""One of the two processes of test_process_group: the gradients of one step, as a file."""
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -23,12 +24,11 @@ def make_trainer(data_dir: Path, group: ProcessGroup | None = None) -> Trainer:
     return trainer
 
 
-def main(data_dir: Path, output: Path) -> None:
-    """Take one step with frozen and one with live batch normalization, from the same weights."""
-    torch.set_num_threads(1)
+def take_steps(data_dir: Path) -> dict[Any, Any]:
+    """Take a step with frozen and one with live batch normalization, from the same weights; return the gradients."""
     samples = load_samples(data_dir / "sl_data_0.npz", 5).take(slice(0, SAMPLES))
     symmetries = torch.arange(SAMPLES).numpy() % 8
-    found: dict[object, object] = {}
+    found: dict[Any, Any] = {}
     with ProcessGroup(False) as group:
         for mode in (False, True):
             trainer = make_trainer(data_dir, group)
@@ -37,9 +37,9 @@ def main(data_dir: Path, output: Path) -> None:
             found[mode] = {name: weight.grad for name, weight in trainer.network.named_parameters()}
             found[f"sums {mode}"] = group.total(trainer.sums.sums)
         assert group.maximum(float(group.rank), -1.0, float("nan")) == [1.0, -1.0, float("inf")]
-        if group.is_first:
-            torch.save(found, output)
+    return found
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    torch.set_num_threads(1)
+    torch.save(take_steps(Path(sys.argv[1])), sys.argv[2])

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,13 +13,10 @@ import torch
 from nn.data.dataset import load_samples
 from nn.training.process_group import ProcessGroup
 from nn.training.run_config import TrainError
-from tests.nn.group_worker import SAMPLES, make_trainer
+from tests.nn.group_worker import SAMPLES, make_trainer, take_steps
 from tests.nn.samples import write_data
 from tests.nn.selfplay_games import SIZE, write_games
-from tests.nn.test_learn import read_table
-
-pytestmark = pytest.mark.slow
-
+from tests.nn.test_learn import read_table, same
 
 def run_two(root: Path, *command: str) -> str:
     """Run a script on two processes; returns what it prints."""
@@ -30,12 +28,25 @@ def run_two(root: Path, *command: str) -> str:
     return result.stdout
 
 
-def test_gradients_equal_those_of_one_process(root: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_gradients_equal_those_of_one_process(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process is one of the two."""
     folder = write_data(tmp_path, [40])
-    run_two(root, "tests/nn/group_worker.py", str(folder), str(tmp_path / "gradients"))
-    found = torch.load(tmp_path / "gradients", weights_only=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    for name, value in {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2", "RANK": "0"}.items():
+        monkeypatch.setenv(name, value)
+    command = [sys.executable, "tests/nn/group_worker.py", str(folder), str(tmp_path / "of the other")]
+    other = subprocess.Popen(command, cwd=root, env={**os.environ, "PYTHONPATH": str(root), "RANK": "1"})
+    try:
+        found = take_steps(folder)
+    finally:
+        assert other.wait(400) == 0
+    assert same(found, torch.load(tmp_path / "of the other", weights_only=True))
     samples = load_samples(folder / "sl_data_0.npz", 5).take(slice(0, SAMPLES))
     symmetries = torch.arange(SAMPLES).numpy() % 8
+    monkeypatch.delenv("WORLD_SIZE")
     # Live batch normalization sees one share at a time, frozen the whole batch.
     for mode, parts in ((False, [slice(0, SAMPLES)]), (True, [slice(0, 5), slice(5, SAMPLES)])):
         trainer = make_trainer(folder)
@@ -48,6 +59,7 @@ def test_gradients_equal_those_of_one_process(root: Path, tmp_path: Path) -> Non
         torch.testing.assert_close(found[f"sums {mode}"], trainer.sums.sums)
 
 
+@pytest.mark.slow
 def test_a_run_on_two_processes_writes_one_of_everything(root: Path, tmp_path: Path) -> None:
     write_games(tmp_path / "archive" / "1", range(1, 10))
     output = run_two(
