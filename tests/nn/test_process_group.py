@@ -18,6 +18,7 @@ from tests.nn.samples import write_data
 from tests.nn.selfplay_games import SIZE, write_games
 from tests.nn.test_learn import read_table, same
 
+
 def run_two(root: Path, *command: str) -> str:
     """Run a script on two processes; returns what it prints."""
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
