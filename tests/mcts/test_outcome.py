@@ -84,7 +84,6 @@ def test_playouts_of_a_settled_position_end_as_it_stands(color: str, komi: float
     assert won == (0.5 if margin == 0 else float(margin > 0))
 
 
-@pytest.mark.plain
 @pytest.mark.parametrize("color", ["b", "w"])
 def test_playouts_see_a_caught_string_that_the_network_does_not(color: str) -> None:
     game = Game.from_diagram(CAUGHT, color)

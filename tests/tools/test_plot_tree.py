@@ -5,7 +5,6 @@ import gzip
 import json
 import re
 import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -21,13 +20,14 @@ from mcts.tree import MCTSTree
 from tests.gtp.players import Controller
 from tests.mcts.evaluators import HashEvaluator
 from tests.mcts.trees import Game, small_params
+from tests.tools.in_process import run_in_process
+from tools.plot_tree import main
 from tools.treelib.dump_reader import DumpError, parse_dump, read_dump
 from tools.treelib.layout import lay_out
 from tools.treelib.page import embed_json, format_page
 from tools.treelib.svg import BOX_HEIGHT, BOX_WIDTH, TreeDrawing, format_svg
 from tools.treelib.view import TreeView, find_position, make_view
 
-ROOT = Path(__file__).resolve().parents[2]
 SIZE, VISITS = 3, 150
 ALL = 5000
 SVG = "{http://www.w3.org/2000/svg}"
@@ -261,8 +261,7 @@ def test_an_illegal_line_is_refused(content: dict[str, Any]) -> None:
 
 
 def plot(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "tools/plot_tree.py", *arguments], cwd=ROOT, capture_output=True, text=True,
-                          timeout=120, check=False)
+    return run_in_process(main, "plot_tree.py", *arguments)
 
 
 def test_the_command_writes_a_file_or_one_line(dump_text: str, tmp_path: Path) -> None:

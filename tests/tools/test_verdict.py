@@ -11,11 +11,12 @@ import pytest
 
 from board.go_board import GoBoard
 from gtp.engine_process import EngineError
+from tests.tools.in_process import run_in_process
+from tools.verdict import main
 from tools.verdictlib.position import NotFinishedError, list_plays, read_finished_game
 from tools.verdictlib.report import draw_board, format_disagreement, format_summary
 from tools.verdictlib.verdict import Comparison, Verdict, parse_points, parse_score
 
-ROOT = Path(__file__).resolve().parents[2]
 # Black has row 4, White row 2; White E5 stands in Black's area.
 GAME = ("(;GM[1]SZ[5]KM[0.5];B[ab];W[ad];B[bb];W[bd];B[cb];W[cd];B[db];W[dd];B[eb];W[ed];B[cc];W[ea];B[];W[])")
 # Answers every command, and the questions about the end as its arguments say.
@@ -43,8 +44,7 @@ def engine(folder: Path, name: str, dead: str, score: str) -> str:
 
 
 def verdict(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "tools/verdict.py", *arguments], cwd=ROOT, capture_output=True, text=True,
-                          timeout=120, check=False)
+    return run_in_process(main, "verdict.py", *arguments)
 
 
 def compare(board: GoBoard, theirs: str, ours: str) -> Comparison:
