@@ -28,3 +28,26 @@ def test_links_lead_somewhere(page: Path) -> None:
         if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
             broken.append(link)
     assert not broken
+
+
+def outline(page: Path) -> dict[str, list[str]]:
+    """Return what a translation of a page shares with it: headings, commands, links, options and figures of tables."""
+    text = page.read_text(encoding="utf-8")
+    commands = [line.partition("#")[0].strip() for block in re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL)
+                for line in block.splitlines()]
+    links = [link if "://" in link else str((page.parent / link).resolve().relative_to(ROOT))
+             for link in LINK.findall(text)]
+    return {
+        "headings": re.findall(r"^#+ ", text, flags=re.MULTILINE), "commands": commands,
+        "links": sorted({link.replace("doc/ja/", "doc/") for link in links} - {"README.md", "doc/README.md"}),
+        "options": sorted(set(re.findall(r"`(--[^`]+)`", text))),
+        "figures": [figure for row in re.findall(r"^\|.*", text, flags=re.MULTILINE)
+                    for figure in re.findall(r"\d[\d.,]*(?: %)?", row)],
+    }
+
+
+def test_the_front_door_says_the_same_in_both_languages() -> None:
+    english, japanese = outline(ROOT / "README.md"), outline(ROOT / "doc" / "ja" / "README.md")
+    assert len(english["commands"]) >= 7 and len(english["links"]) > 20 and len(english["figures"]) > 20
+    for kind, found in english.items():
+        assert japanese[kind] == found, kind
