@@ -5,7 +5,6 @@ import secrets
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from board.ruleset import Rules
 from browser.engines import Engines, Thinker
 from browser.settings import PlaySettings
 from browser.table import Table
@@ -72,9 +71,8 @@ class Hall:
         seat = self._left.pop(name, None)
         is_known = seat is not None
         if seat is None:
-            options = self.options
             with self.engines.loader.at_once():
-                table = Table(Rules.of(options.komi, options.superko), self.engines.sizes, self.engines.first_size)
+                table = Table(self.options.rules, self.engines.sizes, self.engines.first_size)
             seat = Seat(table, self.first_settings)
         self._taken[seat.name] = seat
         return seat, is_known

@@ -4,7 +4,7 @@ Points are numbered row by row from the top, from 0; PASS_POINT stands for a pas
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from board.constant import PASS
 from board.go_board import GoBoard
@@ -53,7 +53,7 @@ class Table:
         if not abs(komi) <= size * size:
             raise TableError(f"komi {komi:g} is more than the board has points")
         try:
-            tree = GameTree.new(size, Rules.of(komi, self._rules.superko), handicap)
+            tree = GameTree.new(size, replace(self._rules, komi=komi), handicap)
         except ValueError as error:
             raise TableError(str(error)) from None
         self._take(tree, ROOT)

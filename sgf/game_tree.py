@@ -1,6 +1,7 @@
 """A game with its variations: numbered nodes over sgfmill's tree, so that properties nobody here knows survive."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sgfmill.sgf import Sgf_game, Tree_node
 
@@ -67,7 +68,7 @@ class GameTree:
             komi = rules.komi
         if not game.get_root().has_property("KM") or not abs(komi) <= MAX_KOMI:
             komi = rules.komi
-        tree = cls(game, Rules.of(komi, rules.superko))
+        tree = cls(game, replace(rules, komi=komi))
         waiting = [game.get_root()]
         while waiting:
             node = waiting.pop()
@@ -227,11 +228,6 @@ class GameTree:
             root.set("RE", result)
         elif root.has_property("RE"):
             root.unset("RE")
-
-    def set_names(self, black: str, white: str) -> None:
-        """Name the players."""
-        for letter, name in (("PB", black), ("PW", white)):
-            self._nodes[ROOT].set(letter, name)
 
     def to_sgf(self) -> str:
         """Return the game with all variations as SGF."""

@@ -185,7 +185,7 @@ def _read_rules(fields: QueryFields, query: Query) -> None:
         raise QueryError("rules", f"Could not parse rules: {error}") from None
     if unsupported:
         text = ", ".join(f"{name} {wanted[name]}" for name in unsupported)
-        ko = "POSITIONAL" if query.agreement.rules.superko else "SIMPLE"
+        ko = query.agreement.rules.ko.name
         query.warnings.append(("rules", f"Rules {text} not supported, using scoring AREA, tax NONE, suicide false, "
                                         f"hasButton false, ko {ko} instead"))
     query.komi = fields.number("komi", -MAX_KOMI, MAX_KOMI, KOMI_MESSAGE)

@@ -17,9 +17,6 @@ from nn.plane_sets import PLANE_SETS
 MOST_FILTERS = 4096
 MOST_BLOCKS = 256
 
-LECTURE = "lecture"  # the head of DualNet: one weight a point
-POOLED = "pooled"
-
 
 def make_pooled_net(options: dict[str, Any]) -> PooledNet:
     """Return a pooled network with random weights; raises ValueError for options that do not exist."""

@@ -3,8 +3,6 @@
 Letters: N samples, A = S*S + 1 policy entries.
 """
 
-from collections.abc import Callable
-
 import torch
 from torch.nn import functional
 
@@ -12,7 +10,6 @@ from nn.constant import UNKNOWN_VALUE
 from nn.network.dual_net import VALUE_CLASSES
 
 LEAD_DELTA = 6.0
-PolicyLoss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def calculate_policy_loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:

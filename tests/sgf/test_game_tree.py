@@ -57,15 +57,16 @@ def test_stones_set_up_in_the_middle_begin_anew() -> None:
 def test_handicap_names_win_rates_and_result() -> None:
     tree = GameTree.new(9, Rules(), handicap=3)
     assert tree.board_at(ROOT).get_to_move() == Stone.WHITE and len(tree.board_at(ROOT).get_handicap_history()) == 3
-    tree.set_names("黒い人", "]\\")
     tree.set_winrate(ROOT, 0.25)
     tree.set_result("W+R")
     again = read(tree.to_sgf())
-    assert again.names() == ("黒い人", "]\\") and again.winrate(ROOT) == 0.25 and again.result() == "W+R"
+    assert again.winrate(ROOT) == 0.25 and again.result() == "W+R"
     tree.set_result("")
     assert read(tree.to_sgf()).result() == ""
     with pytest.raises(ValueError, match="do not fit"):
         GameTree.new(3, Rules(), handicap=9)
+    named = read("(;SZ[9]PB[黒い人]PW[\\]\\\\])")
+    assert named.names() == read(named.to_sgf()).names() == ("黒い人", "]\\")
 
 
 def test_old_japanese_records() -> None:
