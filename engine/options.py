@@ -19,10 +19,10 @@ MAX_TEMPERATURE = 10.0
 KNOWING_TEMPERATURE = 1.2
 MIN_POLICY_TEMPERATURE = 0.1
 MAX_PLAYOUTS = 10000
-# Most leaves per call of the network where nobody says --batch-size, and the visits of the root that each stands for:
-# at 100 visits 88 of 90 moves were those of single leaves (76 in batches of 8).
+# Most leaves that wait for the network where nobody says --batch-size, and the visits of the root that each stands for
+# (tools/bench.py batches).
 CPU_LEAVES, GPU_LEAVES = 64, 256
-VISITS_PER_LEAF = 32
+VISITS_PER_LEAF = 8
 
 
 @dataclass(frozen=True)

@@ -57,9 +57,9 @@ class SearchParams:
     selection: Selection = Selection()
     # Priors are the network's policy ** (1 / policy_temperature), normalized: above 1 the search is wider.
     policy_temperature: float = 1.0
-    # Leaves per network call, at most. Leaves that wait for the network count as lost visits (virtual loss).
+    # Leaves that wait for the network, at most, in one call or in the several that it takes at once.
     batch_size: int = NN_BATCH_SIZE
-    # A call takes no more than one leaf for so many visits of the root, so that a small tree is searched as with single
+    # No more than one leaf waits for so many visits of the root, so that a small tree is searched as with single
     # leaves and a large one fast; 0: always batch_size.
     visits_per_leaf: int = 0
     # Nodes allocated at first; the tree doubles when it is full, up to max_memory_mb.

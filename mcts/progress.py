@@ -29,6 +29,7 @@ class SearchProgress:
     limit: SearchLimit
     expected: float = 0.0  # win rate of the best move that was found at the last move
     begin: float = field(default_factory=lambda: time.perf_counter())
+    last_end: float = 0.0  # when the last batch ended
     visits: int = 0  # made by this search
     batches: int = 0
     longest_batch: float = 0.0  # seconds; fades
@@ -50,16 +51,19 @@ class SearchProgress:
         """Whether another batch might end after the time limit."""
         return self.seconds + self.longest_batch >= self.time_limit
 
-    def add_batch(self, visits: int, seconds: float) -> None:
-        """Count a batch.
+    def add_batch(self, visits: int, begin: float) -> None:
+        """Count a batch that has ended now and began then, as time.perf_counter tells; batches may overlap.
 
         The speed is a mean of speeds, not visits by time: a batch that is held up takes little from it, however long.
         """
+        now = time.perf_counter()
+        seconds, alone = now - begin, now - max(begin, self.last_end)
+        self.last_end = now
         self.visits += visits
         self.batches += 1
         self.longest_batch = max(seconds, LONGEST_BATCH_DECAY * self.longest_batch)
         self.slowest_batch = max(seconds, self.slowest_batch)
-        speed = visits / max(seconds, SHORTEST_BATCH)
+        speed = visits / max(alone, SHORTEST_BATCH)
         self.speed += (speed - self.speed) / min(self.batches, SPEED_BATCHES)
 
     @property

@@ -5,7 +5,6 @@ policy logits, float32 [N, A], and value probabilities (loss, draw, win), float3
 """
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,11 +19,11 @@ from mcts.algorithm import choose_edge
 from mcts.analysis import SearchResult
 from mcts.constant import GUMBEL, PUCT
 from mcts.gumbel import considered_visits, improved_policy, policy_value
+from mcts.network_calls import NetworkCalls
 from mcts.node import MCTSNode
 from mcts.params import Plan, SearchLimit, SearchParams
 from mcts.progress import SearchProgress
 from mcts.restriction import Restriction
-from mcts.search_kernels import back_up_batch, select_batch
 from mcts.tree_arrays import (
     EDGE_BYTES,
     EDGES,
@@ -37,12 +36,10 @@ from mcts.tree_arrays import (
     Tree,
     copy_subtree,
     grow_tree,
-    new_batch,
     new_line,
     new_tree,
-    take_answer,
 )
-from nn.feature import Encoder, Evaluator, past_of, plane_set_of
+from nn.feature import Evaluator, past_of, plane_set_of
 
 NO_SCHEDULE = np.zeros(1, dtype=np.int32)
 
@@ -84,9 +81,8 @@ class MCTSTree:
         self._tree = new_tree(*self._capacity(self.params.tree_size), self._points)
         self._spare: Tree | None = None
         self._plane_set = plane_set_of(evaluator)
-        self._encode = Encoder(self._plane_set, board_size,
-                               self._plane_set.new_planes(board_size, self.params.batch_size))
-        self._batch = new_batch(board_size, self.params.batch_size, self._plane_set)
+        self._calls = NetworkCalls(evaluator, board_size, self.params)
+        self._batch = self._calls.batch
         self._noise = np.zeros(actions)
         self.root_board = GoBoard(board_size)  # the game that leads to the root, which may have another side to move
         self._root_state = new_state(board_size)
@@ -200,20 +196,15 @@ class MCTSTree:
         copy_history(self._line.history, board.history)  # superko below the root asks for the game, too
         self._is_empty = False
         self.tree_is_full = False
+        self._calls.drop()
         if known is None:
             self._tree.counters[:] = 0
-            select_batch(self._tree, self._root, self._line, self._batch, 1, self._plan(PUCT, NO_SCHEDULE), 0)
-            self._evaluate(1, self._root_temperature, getattr(self.evaluator, "average", self.evaluator))
+            self._calls.start(self._tree, self._root, self._line, 1, self._plan(PUCT, NO_SCHEDULE), 0)
+            self._calls.finish(self._tree, self.geometry.policy_index, self._root_temperature)
         elif known != ROOT:
             spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos), self._points)
             copy_subtree(spare, self._tree, known)
             self._tree, self._spare = spare, self._tree
-
-    def _evaluate(self, count: int, temperature: float, evaluator: Evaluator) -> None:
-        """Ask about the first `count` positions of the batch, and back up what the network says."""
-        planes = self._encode(self._batch.positions, count, float(self.root_board.rules.komi))
-        back_up_batch(self._tree, self._batch, count, take_answer(*evaluator(planes)), self.geometry.policy_index,
-                      temperature)
 
     @property
     def _root(self) -> Position:
@@ -226,13 +217,15 @@ class MCTSTree:
 
     # --- searching ----------------------------------------------------------------------------------------------
 
-    def _run_batch(self, progress: SearchProgress, wanted: int, plan: Plan) -> None:
-        """Make up to `wanted` visits with one call of the network."""
-        begin = time.perf_counter()
-        waiting, finished = select_batch(self._tree, self._root, self._line, self._batch, wanted, plan, progress.visits)
-        if waiting:
-            self._evaluate(waiting, float(self.params.policy_temperature), self.evaluator)
-        progress.add_batch(waiting + finished, time.perf_counter() - begin)
+    def _start_call(self, progress: SearchProgress, leaves: int, plan: Plan) -> int:
+        """Select up to so many leaves, ask the network about them and return how many visits that begins or makes."""
+        done = progress.visits + self._calls.visits
+        return self._calls.start(self._tree, self._root, self._line, leaves, plan, done)
+
+    def _finish_call(self, progress: SearchProgress) -> None:
+        """Wait for the oldest call and back up what the network says."""
+        call = self._calls.finish(self._tree, self.geometry.policy_index, float(self.params.policy_temperature))
+        progress.add_batch(call.visits, call.begin)
 
     def _may_go_on(self, progress: SearchProgress, should_stop: Callable[[], bool] | None) -> bool:
         """Return whether time, the caller and the memory allow another batch; note when it is the memory."""
@@ -266,14 +259,18 @@ class MCTSTree:
         self._set_root(board, color, reuse=unchanged and plain and self._built_by == PUCT)
         self._built_by = PUCT
         plan = self._plan(PUCT, NO_SCHEDULE)
-        while self.root.node_visits < limit.visits and self._may_go_on(progress, should_stop):
-            if not limit.strict and progress.is_settled(self.root):
-                break
-            visits = self.root.node_visits
-            self._run_batch(progress, min(self.params.leaves_at(visits), limit.visits - visits), plan)
-            progress.judge(self.root)
-            if on_report is not None:
-                on_report(self)
+        goes_on = True
+        while goes_on or self._calls.visits:
+            left = limit.visits - self.root.node_visits - self._calls.waiting
+            goes_on = (goes_on and left > 0 and self._may_go_on(progress, should_stop)
+                       and (limit.strict or not progress.is_settled(self.root)))
+            leaves = min(self._calls.share(self.params.leaves_at(self.root.node_visits)), left)
+            begun = self._start_call(progress, leaves, plan) if goes_on else 0
+            if self._calls.visits and not (begun and self._calls.has_room):
+                self._finish_call(progress)
+                progress.judge(self.root)
+                if on_report is not None:
+                    on_report(self)
         result = self.result(progress, self.root.surest(self.params.bound_share, self.params.bound_width))
         self._expected[color] = result.winrate
         return result
@@ -298,7 +295,12 @@ class MCTSTree:
         while progress.visits < limit.visits and self._may_go_on(progress, should_stop):
             done = progress.visits
             same_round = int(np.argmax(np.append(schedule[done:] != schedule[done], True)))
-            self._run_batch(progress, min(self.params.batch_size, same_round), plan)
+            left, begun = min(self.params.batch_size, same_round), 1
+            while left and begun and self._calls.has_room:
+                begun = self._start_call(progress, min(self._calls.share(self.params.batch_size), left), plan)
+                left -= begun
+            while self._calls.visits:
+                self._finish_call(progress)
         return self.result(progress, int(choose_edge(self._tree, plan) - self._tree.node_edge[ROOT]))
 
     # --- results ------------------------------------------------------------------------------------------------

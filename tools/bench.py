@@ -5,6 +5,7 @@
     python tools/bench.py ownership --kifu-dir FOLDER
     python tools/bench.py targets --kifu-dir FOLDER
     python tools/bench.py regret --kifu-dir FOLDER
+    python tools/bench.py batches --kifu-dir FOLDER
     python tools/bench.py selfplay
     python tools/bench.py cluster --ray local
     python tools/bench.py signature
@@ -198,6 +199,21 @@ def regret(**options: Any) -> None:
 
 
 @main.command()
+@with_options(
+    KIFU_DIR, MODEL, USE_GPU, BOARD_SIZE_OPTION,
+    click.option("--positions", "games", type=click.IntRange(1), default=100, show_default=True,
+                 help="Positions to search, two of each game."),
+    click.option("--visits", "search_visits", type=click.IntRange(1), default=100, show_default=True,
+                 help="Visits of the searches."),
+)
+def batches(**options: Any) -> None:
+    """What it costs that several leaves wait for the network at a time: moves that single leaves choose (not speed)."""
+    from tools.benchlib.batch_bench import measure_batches
+
+    run_with_model([measure_batches], **options)
+
+
+@main.command()
 @click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=60.0, show_default=True,
               help="Length of the measurement, after a warm-up; as long again for the network alone.")
 @click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), default=None,
@@ -252,7 +268,7 @@ def signature(**options: Any) -> None:
 @main.command(name="all")
 @with_options(SEARCH_VISITS, MODEL, USE_GPU, ENGINE_VISITS)
 def run_all(**options: Any) -> None:
-    """Everything but data, ownership, targets, regret, selfplay and cluster."""
+    """Everything but data, ownership, targets, regret, batches, selfplay and cluster."""
     from tools.benchlib.board_bench import measure_board
     from tools.benchlib.network_bench import measure_engine, measure_network
     from tools.benchlib.search_bench import measure_search

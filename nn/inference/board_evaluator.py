@@ -5,6 +5,7 @@ Letters: N positions, P planes, S board size, A = S*S + 1 policy entries.
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -74,9 +75,12 @@ class BoardEvaluator(ABC):
         sizes: those that the network could be loaded for.
         tells_lead: whether it tells lead and ownership, too.
         batch_limit: positions that are evaluated at a time; a call may bring more.
+        calls_at_once: how many calls `start` has under way at a time without their waiting for each other.
         description: device, number format and shape of the network, for people.
         note: what a user should know before he plays with it, mostly nothing.
     """
+
+    calls_at_once = 1
 
     def __init__(self, facts: NetworkFacts, where: str, batch_limit: int, symmetries: int) -> None:
         """Take what is known of the network; `where` tells device and number format."""
@@ -114,8 +118,29 @@ class BoardEvaluator(ABC):
         if self._symmetries > 1:
             return self.average(planes, self._symmetries)
         turned, chosen = self._orientation.turn(self._checked(planes))
+        return self._turn_back(self.evaluate_plainly(turned), chosen)
+
+    def start(self, planes: np.ndarray) -> Callable[[], tuple[np.ndarray, ...]]:
+        """Begin a call, on one core where calls_at_once are as many; return what waits for its answer and returns it.
+
+        The planes may be overwritten meanwhile.
+        """
+        if self._symmetries > 1:
+            answers = self.average(planes, self._symmetries)
+            return lambda: answers
+        turned, chosen = self._orientation.turn(self._checked(planes))
+        wait = self._start(turned)
+        return lambda: self._turn_back(wait(), chosen)
+
+    def _start(self, planes: np.ndarray) -> Callable[[], tuple[np.ndarray, ...]]:
+        """Begin to evaluate positions as they lie."""
+        answers = self.evaluate_plainly(planes)
+        return lambda: answers
+
+    def _turn_back(self, answers: tuple[np.ndarray, ...], chosen: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return answers about positions that were turned as `chosen` tells, as they lay before."""
         return tuple(answer if self._is_of_boards(answer) else self._orientation.turn_back(answer, chosen)
-                     for answer in self.evaluate_plainly(turned))
+                     for answer in answers)
 
     def average(self, planes: np.ndarray, symmetries: int = SYMMETRIES) -> tuple[np.ndarray, ...]:
         """Evaluate positions as above, each through so many symmetries, and return the means."""

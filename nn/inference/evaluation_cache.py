@@ -3,12 +3,16 @@
 Letters: N positions, P planes, S board size.
 """
 
+from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from nn.feature import Evaluator
+
+Waiter = Callable[[], tuple[np.ndarray, ...]]
 
 # Memory for answers, bytes, and what Python needs for each beside its numbers.
 CACHE_BYTES = 64 << 20
@@ -36,24 +40,36 @@ class CachedEvaluator:
 
     def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
         """Evaluate planes [N, P, S, S] as the evaluator does, whose call holds only what is new."""
+        return self._look_up(planes, lambda new: partial(self._evaluator, new))()
+
+    def start(self, planes: np.ndarray) -> Waiter:
+        """Begin to evaluate what is new of the planes as the evaluator does; return what waits for all answers."""
+        return self._look_up(planes, self._evaluator.start)  # type: ignore[attr-defined]
+
+    def _look_up(self, planes: np.ndarray, start: Callable[[np.ndarray], Waiter]) -> Waiter:
+        """Return what gives the answers for planes, of which `start` is called with what is new."""
         keys = [hash(position.tobytes()) for position in planes]
         rows = [self._answers.get(key) for key in keys]
         new = [n for n, row in enumerate(rows) if row is None]
         self.asked += len(keys)
         self.found += len(keys) - len(new)
-        if len(new) == len(keys):
-            answers = self._evaluator(planes)
-            self._remember(keys, answers)
-            return answers
-        if new:
-            answers = self._evaluator(planes[new])
+        wait = start(planes if len(new) == len(keys) else planes[new]) if new else tuple
+
+        def finish() -> tuple[np.ndarray, ...]:
+            answers = wait()
             self._remember([keys[n] for n in new], answers)
+            if len(new) == len(keys):
+                return answers
             for n, row in zip(new, zip(*answers, strict=True), strict=True):
                 rows[n] = row
-        return tuple(np.stack(arrays) for arrays in zip(*(row for row in rows if row is not None), strict=True))
+            return tuple(np.stack(arrays) for arrays in zip(*(row for row in rows if row is not None), strict=True))
+
+        return finish
 
     def _remember(self, keys: list[int], answers: tuple[np.ndarray, ...]) -> None:
         """Keep answers by their keys; the oldest ones make room."""
+        if not keys:
+            return
         room = max(1, self._memory // (sum(answer[0].nbytes for answer in answers) + OVERHEAD_BYTES))
         if len(self._answers) + len(keys) > room:
             for key in list(islice(self._answers, room // FORGOTTEN + len(keys))):

@@ -14,6 +14,7 @@ import io
 import os
 import shutil
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ class Request:
 
 
 class OpenVinoEvaluator(BoardEvaluator):
-    """A network run by OpenVINO on the cores of the CPU; threads that call it take turns."""
+    """A network run by OpenVINO, each call of `start` on a core of its own; any number of threads may call."""
 
     def __init__(self, folder: Path, symmetries: int, threads: int) -> None:
         """Read what was exported; sizes of requests are compiled when they are needed."""
@@ -57,14 +58,14 @@ class OpenVinoEvaluator(BoardEvaluator):
         self._core = openvino.Core()
         half = "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         super().__init__(facts, f"on cpu, {'bfloat16' if half else 'float32'}, OpenVINO", BATCH_LIMIT, symmetries)
-        self._folder, self._threads = folder, threads
+        self._folder, self.calls_at_once = folder, threads
         self._config = {"NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads, "ENABLE_CPU_PINNING": False,
                         "INFERENCE_PRECISION_HINT": "bf16" if half else "f32"}
         processor = self._core.get_property("CPU", "FULL_DEVICE_NAME")
         self._stamp = hashlib.sha256(f"{processor}{self._config}".encode()).hexdigest()[:8]
         self._shape = PLANE_SETS[facts.features].planes, facts.board_size, facts.board_size
         self._compiled: dict[int, Any] = {}
-        self._requests: dict[int, list[Request]] = {}
+        self._free: dict[int, list[Request]] = {}
         self._lock, self._compiling = threading.Lock(), threading.Lock()
 
     def _compile(self, size: int) -> Any:
@@ -102,41 +103,41 @@ class OpenVinoEvaluator(BoardEvaluator):
                 self._compiled[size] = self._compile(size)
             return self._compiled[size]
 
-    def _take_request(self, size: int, number: int) -> Request:
-        """Return request number `number` of a size."""
-        requests = self._requests.setdefault(size, [])
-        while len(requests) <= number:
-            compiled = self._find_compiled(size)
-            run = compiled.create_infer_request()
-            planes = np.zeros((size, *self._shape), dtype=np.float32)
-            run.set_input_tensor(openvino.Tensor(planes, shared_memory=True))
-            answers = [run.get_output_tensor(i).data for i in range(len(compiled.outputs))]
-            requests.append(Request(planes, answers, run))
-        return requests[number]
+    def _take_request(self, size: int) -> Request:
+        """Return a request of a size that nobody uses, made if there is none."""
+        with self._lock:
+            if free := self._free.get(size):
+                return free.pop()
+        compiled = self._find_compiled(size)
+        run = compiled.create_infer_request()
+        planes = np.zeros((size, *self._shape), dtype=np.float32)
+        run.set_input_tensor(openvino.Tensor(planes, shared_memory=True))
+        answers = [run.get_output_tensor(i).data for i in range(len(compiled.outputs))]
+        return Request(planes, answers, run)
 
-    def _start(self, planes: np.ndarray) -> list[tuple[Request, int]]:
-        """Begin to evaluate planes in parts; return the requests with their positions."""
-        part = min(-(-len(planes) // self._threads), SIZES[-1])
-        started: list[tuple[Request, int]] = []
-        used: dict[int, int] = {}
-        for begin in range(0, len(planes), part):
-            piece = planes[begin:begin + part]
-            size = next(size for size in SIZES if size >= len(piece))
-            request = self._take_request(size, used.get(size, 0))
-            used[size] = used.get(size, 0) + 1
-            request.planes[:len(piece)] = piece
-            request.run.start_async()
-            started.append((request, len(piece)))
-        return started
+    def _start(self, planes: np.ndarray) -> Callable[[], tuple[np.ndarray, ...]]:
+        """Begin to evaluate positions on one core."""
+        if len(planes) > SIZES[-1]:
+            return super()._start(planes)
+        count = len(planes)
+        request = self._take_request(next(size for size in SIZES if size >= count))
+        request.planes[:count] = planes
+        request.run.start_async()
+
+        def wait() -> tuple[np.ndarray, ...]:
+            request.run.wait()
+            answers = tuple(answer[:count].copy() for answer in request.answers)
+            with self._lock:
+                self._free.setdefault(len(request.planes), []).append(request)
+            return answers
+
+        return wait
 
     def _evaluate(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Evaluate at most batch_limit positions."""
-        with self._lock:
-            parts = []
-            for request, count in self._start(planes):
-                request.run.wait()
-                parts.append([answer[:count] for answer in request.answers])
-            return tuple(np.concatenate(answers) for answers in zip(*parts, strict=True))
+        """Evaluate at most batch_limit positions, in parts on all cores."""
+        part = min(-(-len(planes) // self.calls_at_once), SIZES[-1])
+        waits = [self._start(planes[begin:begin + part]) for begin in range(0, len(planes), part)]
+        return tuple(np.concatenate(answers) for answers in zip(*(wait() for wait in waits), strict=True))
 
 
 def find_folder(model: ModelFile, board_size: int | None) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import multiprocessing
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,13 @@ from engine import precompile
 from engine.loader import make_engine
 from engine.options import EngineOptions
 
-SEARCH = ("select_batch", "back_up_batch", "copy_subtree")
+CALLS = "mcts.network_calls"
+SEARCH = ((CALLS, "select_batch"), (CALLS, "back_up_batch"), ("mcts.tree", "copy_subtree"))
 
 
 def record_types(monkeypatch: pytest.MonkeyPatch, run: Callable[[], Any]) -> dict[str, set[tuple]]:
     """Return the types of arguments with which the search calls each of its kernels during a run."""
-    from mcts import tree
-    types: dict[str, set[tuple]] = {name: set() for name in SEARCH}
+    types: dict[str, set[tuple]] = {name: set() for _, name in SEARCH}
 
     def recorder(name: str, kernel: Any) -> Any:
         def call(*arguments: Any) -> Any:
@@ -32,8 +33,8 @@ def record_types(monkeypatch: pytest.MonkeyPatch, run: Callable[[], Any]) -> dic
         return call
 
     with monkeypatch.context() as patch:
-        for name in SEARCH:
-            patch.setattr(tree, name, recorder(name, getattr(tree, name)))
+        for module, name in SEARCH:
+            patch.setattr(f"{module}.{name}", recorder(name, getattr(import_module(module), name)))
         run()
     return types
 

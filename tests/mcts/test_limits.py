@@ -44,7 +44,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Replace the search's clock."""
     clock = Clock()
-    for module in ("mcts.tree", "mcts.progress"):
+    for module in ("mcts.network_calls", "mcts.progress"):
         monkeypatch.setattr(f"{module}.time", clock)
     return clock
 
@@ -205,10 +205,10 @@ def test_more_time_for_a_move_that_is_not_clear(
 
 def test_a_search_goes_on_when_its_win_rate_has_fallen(clock: Clock) -> None:
     board = GoBoard(5)
-    tree = MCTSTree(ColorEvaluator(5, win=0.7, before=lambda: clock.wait(0.1)), 5, small_params())
-    seconds = []
+    evaluator = ColorEvaluator(5, win=0.7, before=lambda: clock.wait(0.1))
+    tree, seconds = MCTSTree(evaluator, 5, small_params()), []
     for win in (0.7, 0.7, 0.5, 0.5):
-        tree.evaluator = ColorEvaluator(5, win=win, before=lambda: clock.wait(0.1))
+        evaluator.value[:] = 1.0 - win, 0.0, win
         seconds.append(tree.search(board, Stone.BLACK, SearchLimit(10**6, 3.0, extra=2.0)).seconds)
         for _ in range(2):
             board.put_stone(board.get_all_legal_pos(board.get_to_move())[0], board.get_to_move())

@@ -214,7 +214,7 @@ class NaiveSearch:
                            lambda node, i: self.pick_by_puct(node, node is root))
 
     def pick_by_puct(self, node: Node, is_root: bool) -> Edge:
-        """Return the edge with the greatest value + exploration; waiting visits count as lost.
+        """Return the edge with the greatest value + exploration; waiting visits count in the exploration only.
 
         On ties the move that was tried first; of untried ones the greatest prior, then the first on the board.
         """
@@ -228,9 +228,8 @@ class NaiveSearch:
         factor = numbers.c_puct + numbers.c_growth * math.log((total + numbers.c_base + 1) / numbers.c_base)
 
         def score(edge: Edge) -> float:
-            count = edge.visits + edge.waiting
-            value = edge.value_sum / count if count else urgency
-            return value + factor * math.sqrt(total + 1) * edge.prior / (1 + count)
+            value = edge.value_sum / edge.visits if edge.visits else urgency
+            return value + factor * math.sqrt(total + 1) * edge.prior / (1 + edge.visits + edge.waiting)
 
         untried = sorted((edge for edge in node.edges if edge not in node.tried), key=lambda edge: -edge.prior)
         return max(node.tried + untried, key=score)

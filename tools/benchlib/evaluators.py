@@ -3,10 +3,12 @@
 Letters: N positions, S board size, A = S*S + 1 policy entries.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from nn.constant import INPUT_PLANES
-from nn.feature import plane_set_of
 
 # Odd constants of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -40,20 +42,31 @@ class FreeEvaluator:
 
 
 class CountingEvaluator:
-    """Passes everything on to another evaluator and counts calls and positions."""
+    """Passes everything on to another evaluator, and counts calls and positions."""
 
-    def __init__(self, evaluator) -> None:
+    def __init__(self, evaluator: Any) -> None:
         """Count from zero."""
         self._evaluator = evaluator
-        self.plane_set = plane_set_of(evaluator)
         self.calls = 0
         self.positions = 0
 
-    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Evaluate [N, P, S, S]."""
+    def __getattr__(self, name: str) -> Any:
+        """Return what else the evaluator has."""
+        return getattr(self._evaluator, name)
+
+    def _count(self, planes: np.ndarray) -> np.ndarray:
+        """Count a call and return its planes."""
         self.calls += 1
         self.positions += len(planes)
-        return self._evaluator(planes)
+        return planes
+
+    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Evaluate [N, P, S, S]."""
+        return self._evaluator(self._count(planes))
+
+    def start(self, planes: np.ndarray) -> Callable[[], tuple[np.ndarray, ...]]:
+        """Begin to evaluate, where the evaluator can."""
+        return self._evaluator.start(self._count(planes))
 
 
 def mix(numbers: np.ndarray) -> np.ndarray:

@@ -1,0 +1,116 @@
+"""The calls of the network that a search has under way: while some are calculated, it fills and starts the next.
+
+dlshogi lets two threads of a search take turns (T. Yamaoka, "dlshogi"); here one thread does, in a fixed order, so that
+a search stays the same each time. An evaluator that works on several calls at once says so by `calls_at_once` and takes
+them by `start(planes)`, which returns a function that waits for the answer (nn/inference/board_evaluator.py). Any other
+one has a single call under way, which is finished before the next begins.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from mcts.params import Plan, SearchParams
+from mcts.search_kernels import back_up_batch, select_batch
+from mcts.tree_arrays import NODES, Batch, Position, Tree, new_batch, take_answer
+from nn.feature import Encoder, Evaluator, plane_set_of
+
+# The entries of a batch that belong to one call; all else is shared by the batches of a search.
+OF_ONE_CALL = ("positions", "leaf", "path", "length", "share", "playout_value")
+
+
+class Lane(NamedTuple):
+    """Where one call is prepared."""
+
+    batch: Batch
+    encode: Encoder
+
+
+class Call(NamedTuple):
+    """A call under way."""
+
+    lane: Lane
+    waiting: int  # positions that the network is asked about
+    visits: int  # those, and the lines selected with them that needed no network
+    answer: Callable[[], tuple[np.ndarray, ...]]  # waits for the network
+    begin: float  # when its lines began to be selected, as time.perf_counter tells
+
+
+class NetworkCalls:
+    """The calls of one tree.
+
+    Attributes:
+        at_once: how many may be under way.
+        batch: work space of the search, and the limits that all its batches share (Batch.banned and so on).
+        visits, waiting: what is under way, all of it, and the part that waits for the network.
+    """
+
+    def __init__(self, evaluator: Evaluator, board_size: int, params: SearchParams) -> None:
+        """Make room for up to params.batch_size leaves, shared out among the calls that the evaluator takes at once."""
+        self.at_once = min(getattr(evaluator, "calls_at_once", 1), params.batch_size)
+        self.visits = self.waiting = 0
+        self._evaluator = evaluator
+        plane_set, leaves = plane_set_of(evaluator), -(-params.batch_size // self.at_once)
+        self.batch = new_batch(board_size, leaves, plane_set)
+        self._free: deque[Lane] = deque()
+        for _ in range(self.at_once):
+            own = new_batch(board_size, leaves, plane_set)._asdict()
+            batch = self.batch._replace(**{name: own[name] for name in OF_ONE_CALL})
+            self._free.append(Lane(batch, Encoder(plane_set, board_size, plane_set.new_planes(board_size, leaves))))
+        self._under_way: deque[Call] = deque()
+
+    @property
+    def has_room(self) -> bool:
+        """Tell whether another call may be started."""
+        return bool(self._free)
+
+    def share(self, leaves: int) -> int:
+        """Return how many leaves one call takes where all together take `leaves`."""
+        return max(1, leaves // self.at_once)
+
+    def start(self, tree: Tree, root: Position, line: Position, wanted: int, plan: Plan, done: int) -> int:
+        """Select up to `wanted` leaves and ask about them; return the visits that it begins or makes (select_batch).
+
+        In an empty tree that is its root, which is judged in all ways that a board can lie. Modifies tree and line.
+        """
+        begin, lane, is_root = time.perf_counter(), self._free[0], tree.counters[NODES] == 0
+        waiting, finished = select_batch(tree, root, line, lane.batch, wanted, plan, done)
+        if waiting + finished == 0:
+            return 0
+        answer = self._ask(lane.encode(lane.batch.positions, waiting, plan.komi), is_root) if waiting else tuple
+        call = Call(lane, waiting, waiting + finished, answer, begin)
+        self._under_way.append(call)
+        self._free.popleft()
+        self._count(call, 1)
+        return waiting + finished
+
+    def _ask(self, planes: np.ndarray, is_root: bool) -> Callable[[], tuple[np.ndarray, ...]]:
+        """Begin to evaluate planes; return what waits for the answers."""
+        if self.at_once > 1 and not is_root:
+            return self._evaluator.start(planes)  # type: ignore[attr-defined, no-any-return]
+        evaluate = getattr(self._evaluator, "average", self._evaluator) if is_root else self._evaluator
+        answers = evaluate(planes)
+        return lambda: answers
+
+    def finish(self, tree: Tree, policy_index: np.ndarray, temperature: float) -> Call:
+        """Wait for the oldest call, back up what the network says, and return the call. Modifies tree."""
+        call = self._under_way.popleft()
+        self._free.append(call.lane)
+        self._count(call, -1)
+        if call.waiting:
+            back_up_batch(tree, call.lane.batch, call.waiting, take_answer(*call.answer()), policy_index, temperature)
+        return call
+
+    def drop(self) -> None:
+        """Forget what is under way, which a search that broke off has left."""
+        while self._under_way:
+            self._free.append(self._under_way.popleft().lane)
+        self.visits = self.waiting = 0
+
+    def _count(self, call: Call, sign: int) -> None:
+        """Count a call as under way (1) or no more (-1)."""
+        self.visits += sign * call.visits
+        self.waiting += sign * call.waiting

@@ -1,0 +1,105 @@
+"""Several calls of the network under way at a time: a sound tree, the same each time, and nothing waits in the end."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from mcts.params import SearchLimit
+from mcts.tree import MCTSTree
+from tests.mcts.evaluators import Answer, HashEvaluator
+from tests.mcts.trees import Game, check_tree, small_params, snapshot
+
+SIZE = 5
+
+
+class Pipelined(HashEvaluator):
+    """Takes two calls at once, and answers when it is asked for the answer; call number `fail_at` never is."""
+
+    calls_at_once = 2
+
+    def __init__(self, fail_at: int = -1) -> None:
+        super().__init__(SIZE)
+        self.events: list[str] = []
+        self.started = 0
+        self.fail_at = fail_at
+
+    def start(self, planes: np.ndarray) -> Callable[[], Answer]:
+        number, kept = self.started, planes.copy()
+        self.started += 1
+        self.events.append("start")
+
+        def wait() -> Answer:
+            self.events.append("finish")
+            if number == self.fail_at:
+                raise RuntimeError("the network is gone")
+            return self(kept)
+
+        return wait
+
+
+@pytest.mark.parametrize("batch_size", [2, 3, 16])
+@pytest.mark.parametrize("visits_per_leaf", [0, 4])
+def test_the_tree_of_two_calls_is_sound(batch_size: int, visits_per_leaf: int) -> None:
+    game, trees = Game.random(SIZE, 6, seed=batch_size), []
+    for _ in range(2):
+        evaluator = Pipelined()
+        tree = MCTSTree(evaluator, SIZE, small_params(batch_size, visits_per_leaf=visits_per_leaf))
+        result = tree.search(game.board, game.stone, SearchLimit(150, strict=True))
+        assert result.visits == result.total_visits == 150
+        check_tree(tree)
+        assert max(evaluator.asked.values()) == 1, "no position is asked for twice in this small tree"
+        trees.append(snapshot(tree.root))
+    assert trees[0] == trees[1]
+
+
+def test_one_call_is_filled_while_another_is_under_way() -> None:
+    game, evaluator = Game(SIZE), Pipelined()
+    MCTSTree(evaluator, SIZE, small_params(8)).search(game.board, game.stone, SearchLimit(200, strict=True))
+    running = np.cumsum([1 if event == "start" else -1 for event in evaluator.events])
+    assert running.max() == 2 and running[-1] == 0
+    assert np.mean(running[:-1] > 0) > 0.9, "the network has work while the next call is filled"
+    assert max(evaluator.batches) <= 4, "both calls together hold 8"
+
+
+def test_single_leaves_are_searched_in_turn() -> None:
+    game, trees = Game(SIZE), []
+    for evaluator in (Pipelined(), HashEvaluator(SIZE)):
+        tree = MCTSTree(evaluator, SIZE, small_params(1))
+        tree.search(game.board, game.stone, SearchLimit(100, strict=True))
+        trees.append(snapshot(tree.root))
+    assert trees[0] == trees[1]
+
+
+@pytest.mark.parametrize("batch_size", [2, 7, 16])
+def test_sequential_halving_is_the_same_with_two_calls(batch_size: int) -> None:
+    game, trees = Game(SIZE), []
+    for evaluator in (Pipelined(), HashEvaluator(SIZE)):
+        tree = MCTSTree(evaluator, SIZE, small_params(batch_size))
+        result = tree.search_with_sequential_halving(game.board, game.stone, SearchLimit(70))
+        check_tree(tree)
+        assert result.visits == 70
+        trees.append(snapshot(tree.root))
+    assert batch_size == 7 or trees[0] == trees[1], "seven leaves are three and three where two calls share them"
+
+
+@pytest.mark.parametrize("fail_at", [0, 1, 6])
+def test_after_a_failure_nothing_of_the_broken_search_is_left(fail_at: int) -> None:
+    game, evaluator = Game(SIZE), Pipelined(fail_at)
+    tree = MCTSTree(evaluator, SIZE, small_params(6))
+    with pytest.raises(RuntimeError, match="the network is gone"):
+        tree.search(game.board, game.stone, SearchLimit(60, strict=True))
+    tree.search(game.board, game.stone, SearchLimit(60, strict=True))
+    check_tree(tree)
+    fresh = MCTSTree(Pipelined(), SIZE, small_params(6))
+    fresh.search(game.board, game.stone, SearchLimit(60, strict=True))
+    assert snapshot(tree.root) == snapshot(fresh.root)
+
+
+def test_a_search_that_is_stopped_takes_what_is_under_way() -> None:
+    game, tree = Game(SIZE), MCTSTree(Pipelined(), SIZE, small_params(8))
+    calls = iter(range(100))
+    result = tree.search(game.board, game.stone, SearchLimit(10**4, strict=True),
+                         should_stop=lambda: next(calls) >= 5)
+    assert 5 <= result.visits <= 20
+    check_tree(tree)
