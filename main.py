@@ -18,6 +18,7 @@ except ModuleNotFoundError as error:
 from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteFloat, FiniteRange, run_command
 from engine.doctor import run_doctor
+from engine.levels import FULL_LEVEL
 from engine.options import (
     DEFAULT_MODEL,
     MAX_PLAYOUTS,
@@ -100,6 +101,8 @@ POSITIVE = FiniteRange(0.0, min_open=True)
               help="Moves in a row below the threshold before resigning.")
 @click.option("--min-resign-move", type=click.IntRange(min=0),
               help="Move number before which there is no resigning.  [default: a quarter of the points]")
+@click.option("--level", type=click.IntRange(1, FULL_LEVEL), default=FULL_LEVEL, show_default=True,
+              help="Strength, from a beginner who knows the rules (1) to all that the other options allow (20).")
 @click.option("--ponder", type=click.BOOL, default=False, show_default=True,
               help="Think on the opponent's time.")
 @click.option("--live-gfx", type=click.BOOL, default=False, show_default=True,

@@ -25,6 +25,7 @@ from board.constant import DEFAULT_KOMI
 from browser.server import serve
 from common.command_line import FiniteFloat, FiniteRange, run_command
 from common.print_console import print_err
+from engine.levels import FULL_LEVEL
 from engine.loader import LoadError
 from engine.options import DEFAULT_MODEL, EngineOptions, find_model
 from mcts.searches import DEFAULT_SEARCH, SEARCHES
@@ -55,6 +56,8 @@ COUNT = click.IntRange(min=1)
 @click.option("--visits", type=COUNT, show_default="200; the page can change it", help="Visits per move.")
 @click.option("--const-time", type=FiniteRange(0.0, min_open=True), show_default="none; the page can change it",
               help="Seconds per move; beats --visits.")
+@click.option("--level", type=click.IntRange(1, FULL_LEVEL), default=FULL_LEVEL,
+              show_default="20; the page can change it", help="Strength, from a beginner (1) to all it can (20).")
 @click.option("--watch", multiple=True, type=click.Path(exists=True, file_okay=False, path_type=Path),
               show_default="the current one",
               help="Folder of a training or a pipeline to show, with model/ and archive/ in it; may be given again.")

@@ -55,7 +55,7 @@ class Hall:
     def first_settings(self) -> PlaySettings:
         """What a new tab begins with."""
         visits = self.options.strict_visits or self.options.visits or PlaySettings.visits
-        return PlaySettings(visits=visits, seconds=self.options.const_time or 0.0)
+        return PlaySettings(visits=visits, seconds=self.options.const_time or 0.0, level=self.options.level)
 
     async def sit_down(self, name: str) -> tuple[Seat, bool]:
         """Return the seat that was left under a name, or else a new one, and whether it is the former.

@@ -248,7 +248,7 @@ class Player:
 
         def work() -> tuple[int, tuple[Message, NodeView] | None]:
             engine, describer = self._prepare(board), self._describer(node, board)
-            engine.configure(visits=settings.visits, const_time=settings.seconds or None)
+            engine.configure(visits=settings.visits, const_time=settings.seconds or None, level=settings.level)
             report = self._reporter(epoch, describer)
 
             def keep(result: SearchResult) -> None:

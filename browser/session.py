@@ -13,6 +13,7 @@ from browser.player import Player
 from browser.settings import SIDES
 from browser.table import MAX_HANDICAP, MAX_NODES, PASS_POINT, TableError
 from common.print_console import print_err
+from engine.levels import FULL_LEVEL
 from engine.loader import LoadError
 from program import PROGRAM_NAME, VERSION
 from sgf.game_tree import ROOT
@@ -68,6 +69,7 @@ class TabSession:
         self.player = Player(seat.table, seat.settings, hall.engines, hall.thinker, self.outbox.put)
         sizes = hall.engines.sizes
         self.outbox.put({"type": "hello", "table": seat.name, "known": is_known, "sizes": [sizes[0], sizes[-1]],
+                         "levels": FULL_LEVEL,
                          "model": hall.options.model, "program": f"{PROGRAM_NAME} {VERSION}"})
         self._show_all()
         self._send_settings()
@@ -114,7 +116,7 @@ class TabSession:
         settings = self.player.settings
         self._seat.settings = settings
         self.outbox.put({"type": "settings", "side": settings.side, "visits": settings.visits,
-                         "seconds": settings.seconds, "analyze": settings.analyze,
+                         "seconds": settings.seconds, "level": settings.level, "analyze": settings.analyze,
                          "analysisVisits": settings.analysis_visits})
 
     # --- games --------------------------------------------------------------------------------------------------
@@ -198,6 +200,7 @@ class TabSession:
             old, side=fields.choice("side", tuple(SIDES), old.side),
             visits=fields.integer("visits", 1, MAX_VISITS, old.visits),
             seconds=fields.number("seconds", 0.0, MAX_SECONDS, old.seconds),
+            level=fields.integer("level", 1, FULL_LEVEL, old.level),
             analyze=fields.flag("analyze", old.analyze),
             analysis_visits=fields.integer("analysisVisits", 1, MAX_VISITS, old.analysis_visits))
         self._send_settings()

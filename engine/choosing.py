@@ -11,6 +11,8 @@ from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
 from engine.diagnostics import report_raw_value, report_search
+from engine.drawing import draw_move
+from engine.levels import PLAIN_POLICY
 from engine.move_choice import Choice, PassRule, draw_by_visits, first_playable
 from engine.options import EngineOptions
 from mcts.analysis import SearchResult, single_move
@@ -18,7 +20,7 @@ from mcts.params import SearchLimit
 from mcts.restriction import Restriction
 from mcts.time_manager import UNLIMITED_VISITS, TimeManager
 from mcts.tree import MCTSTree, Wishes
-from nn.inference.policy_player import evaluate, generate_move_from_policy
+from nn.inference.policy_player import evaluate
 
 StopFunction = Callable[[], bool]
 
@@ -87,7 +89,7 @@ class MoveChooser:
         if rule.wins_now:
             result = single_move(PASS, 1.0, 1.0)
             choice = Choice(PASS, 1.0)
-        elif self.options.policy_move:
+        elif self.options.draws_from_policy:
             result = self._draw_from_policy(tree, rng, rule, watch)
             choice = Choice(result.pos, result.winrate, 1)
         else:
@@ -146,7 +148,7 @@ class MoveChooser:
         return report_when_due
 
     def _draw_from_policy(self, tree: MCTSTree, rng: random.Random, rule: PassRule, watch: Watch) -> SearchResult:
-        """Return a move drawn from the raw policy; a pass only where the game would not be lost by it."""
+        """Return a move drawn from the raw policy; a pass only where the game is not lost by it."""
         board, color = self._board, self._color
         raw = evaluate(tree.evaluator, board, color)
         report_raw_value(raw.winrate)
@@ -154,8 +156,7 @@ class MoveChooser:
         if watch.restriction is not None:
             banned = [watch.restriction.bans(color, pos) for pos in (*board.onboard_pos, PASS)]
             policy = np.where(banned, 0.0, policy)
-        pos = generate_move_from_policy(policy, board, color, rng)
-        if pos == PASS and rule.is_bad:
-            pos = generate_move_from_policy(policy, board, color, rng, may_pass=False)
+        level = PLAIN_POLICY if self.options.policy_move else self.options.strength
+        pos = draw_move(level, policy, raw, tree.evaluator, board, color, rng, may_pass=not rule.is_bad)
         index = board.onboard_pos.index(pos) if pos != PASS else len(policy) - 1
         return single_move(pos, raw.winrate, float(raw.policy[index]))

@@ -16,6 +16,7 @@ from common.print_console import print_err
 from engine.choosing import NO_LIMIT, NO_WATCH, MoveChooser, StopFunction, Watch, never, run_search
 from engine.diagnostics import format_choice, format_speed
 from engine.game import Game
+from engine.levels import FULL_LEVEL
 from engine.move_choice import Choice
 from engine.options import EngineOptions
 from engine.precompile import compile_estimates, compile_planes, compile_rules, compiling
@@ -157,7 +158,8 @@ class Engine(Game):
     def wants_to_ponder(self) -> bool:
         """Tell whether there is something to search while the opponent thinks."""
         options = self.options
-        return options.ponder and self._may_ponder and not options.policy_move and options.search_kind.keeps_tree
+        may_search = options.level == FULL_LEVEL and not options.policy_move and options.search_kind.keeps_tree
+        return options.ponder and self._may_ponder and may_search
 
     def ponder(self, should_stop: StopFunction) -> None:
         """Let the tree grow for the opponent's move; the next search goes on from what comes out."""
@@ -175,6 +177,10 @@ class Engine(Game):
     def _think(self, color: Stone, asked_at: float, watch: Watch) -> tuple[Choice, SearchLimit]:
         """Return what to play and the limit that the clock gave."""
         limit = self.time.limit(color, self.board.board_size, self.board.empty_points, time.monotonic() - asked_at)
+        strength = self.options.strength
+        if strength.visits < limit.visits:
+            self.clear_tree()  # it may know more than the level
+            limit = replace(limit, visits=strength.visits, strict=True)
         chooser = self._new_chooser(color)
         watch = replace(watch, root_temperature=self.options.root_temperature)
         choice = chooser.choose(self.tree, self._random, limit, watch)

@@ -23,7 +23,7 @@ class Game:
         self.sizes = sizes
         self.board = GoBoard.with_rules(board_size, options.rules)
         self.time = TimeManager(self._start_options(), options.lag)
-        self.resign = ResignPolicy(options.resign_threshold, options.resign_streak, options.min_resign_move)
+        self.resign = ResignPolicy(*options.resigning, options.min_resign_move)
         # Whether the opponent is to move after an own move, and there may be something to find out meanwhile.
         self._may_ponder = False
         # What was thought about the last move, and the processor time spent in genmove, seconds.
@@ -40,7 +40,7 @@ class Game:
         self.options = replace(self.options, **changes)
         self.time.change_start(self._start_options())
         self.time.lag = self.options.lag
-        self.resign.threshold = self.options.resign_threshold
+        self.resign.threshold, self.resign.streak = self.options.resigning
         self.board.rules = replace(self.board.rules, ko=self.options.rules.ko)
 
     # --- setting up ---------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from board.constant import DEFAULT_KOMI
 from board.ruleset import Rules
+from engine.levels import FULL_LEVEL, LEVELS, Level, Resigning
 from mcts.constant import DEFAULT_LAG
 from mcts.params import SearchParams
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, SearchKind
@@ -65,11 +66,28 @@ class EngineOptions:
     ponder: bool = False
     playouts: int | None = None
     live_gfx: bool = False
+    level: int = FULL_LEVEL
 
     @property
     def rules(self) -> Rules:
         """The rules of the game."""
         return Rules.of(self.komi, self.superko)
+
+    @property
+    def strength(self) -> Level:
+        """What the level plays by."""
+        return LEVELS[self.level]
+
+    @property
+    def resigning(self) -> Resigning:
+        """When the player gives up: as these options say, but not before the level does."""
+        late = self.strength.resigning
+        return Resigning(min(self.resign_threshold, late.threshold), max(self.resign_streak, late.streak))
+
+    @property
+    def draws_from_policy(self) -> bool:
+        """Whether moves are drawn from the network's policy without search."""
+        return self.policy_move or self.strength.visits == 0
 
     @property
     def search_kind(self) -> SearchKind:

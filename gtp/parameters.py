@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from engine.levels import FULL_LEVEL
 from engine.options import MAX_TEMPERATURE, RESIGN_THRESHOLD, EngineOptions
 from mcts.constant import CONST_VISITS, DEFAULT_LAG
 
@@ -115,6 +116,10 @@ PARAMETERS = {
         "string", lambda options: str(options.search_params().batch_size),
         lambda text: {"batch_size": int(read_number(str(int(text)), 1, MAX_BATCH_SIZE))}),
     "playoutDoublingAdvantage": Parameter("string", lambda _: "0", refuse_advantage),
+    # Not KataGo's: how strong the player is (engine/levels.py).
+    "level": Parameter(
+        "string", lambda options: str(options.level),
+        lambda text: {"level": int(read_number(str(int(text)), 1, FULL_LEVEL))}),
     "liveGfx": Parameter(
         "bool", lambda options: show_boolean(options.live_gfx), lambda text: {"live_gfx": read_boolean(text)}),
 }

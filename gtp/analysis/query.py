@@ -8,6 +8,7 @@ from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE, PASS
 from board.coordinate import Coordinate
 from board.go_board import GoBoard
 from board.stone import Stone
+from engine.levels import FULL_LEVEL
 from gtp.analysis.fields import MAX_ECHO, QueryError, QueryFields
 from gtp.parameters import MAX_WIDE_ROOT_NOISE, widen_root
 from gtp.rules import HANDICAP_BONUS, NAMED_RULES, Agreement, normalize_name, read_rules
@@ -43,6 +44,7 @@ class Query:
         stones: color of each stone that stands on the board before the first move.
         to_move: the side to move first, None if the query does not say.
         turns: the numbers of moves after which the game is looked at, with their priorities.
+        level: the level whose move is answered, too; None for that of the options.
         bonus: what White gets for N handicap stones: "0", "N-1" or "N".
         perspective: whose win rates, leads and ownership are answered; None for the side to move.
         flags: the names of the FLAGS that are true.
@@ -63,6 +65,7 @@ class Query:
     seconds: float | None = None
     root_temperature: float = 1.0
     restriction: Restriction | None = None
+    level: int | None = None
     perspective: Stone | None = Stone.BLACK
     pv_length: int = PV_LENGTH
     flags: frozenset[str] = frozenset()
@@ -248,6 +251,7 @@ def _read_overrides(fields: QueryFields, query: Query) -> None:
     query.visits = visits if query.visits is None else query.visits
     noise = settings.number("wideRootNoise", 0.0, MAX_WIDE_ROOT_NOISE, f"Must be a number up to {MAX_WIDE_ROOT_NOISE}")
     query.root_temperature *= widen_root(noise or 0.0)
+    query.level = settings.integer("level", 1, FULL_LEVEL, f"Must be an integer from 1 to {FULL_LEVEL}")
     if settings.unused:
         query.warnings.append(("overrideSettings", f"Unknown config params: {','.join(settings.unused)}"))
 

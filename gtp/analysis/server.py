@@ -7,11 +7,13 @@ of the network, so that errors are answered and searches are ended at once; quer
 import heapq
 import json
 import queue
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from common.print_console import print_err
+from engine.levels import FULL_LEVEL
 from engine.loader import EngineLoader, LoadError, make_engine
 from engine.options import EngineOptions
 from gtp.analysis.fields import MAX_ECHO, QueryError, QueryFields, parse_json
@@ -226,7 +228,8 @@ class AnalysisClient:
         from mcts.params import SearchLimit
         from mcts.time_manager import StartOptions
         query, engine = job.query, self._get_engine()
-        engine.configure(superko=query.agreement.rules.superko, cgos_mode=query.agreement.all_alive)
+        level = query.level or self.options.level
+        engine.configure(superko=query.agreement.rules.superko, cgos_mode=query.agreement.all_alive, level=level)
         engine.set_board(query.make_board(job.turn, self.options.komi))
         reporter = Reporter(query, job.turn, engine.board, engine.evaluator,
                             engine.make_estimator(engine.board.get_to_move()))
@@ -244,7 +247,12 @@ class AnalysisClient:
         result = engine.analyze(engine.board.get_to_move(), watch, limit)
         if job.terminated and result.total_visits == 0:
             return no_results(query.id, job.turn)
-        return reporter.report(result, is_during_search=False)
+        answer = reporter.report(result, is_during_search=False)
+        if level < FULL_LEVEL:
+            watch = Watch(should_stop, restriction=query.restriction, quiet=True)
+            move = engine.find_move(engine.board.get_to_move(), time.monotonic(), watch)
+            answer["levelMove"] = engine.board.coordinate.convert_to_gtp_format(move)
+        return answer
 
     # --- output ---------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """Moves without search: drawn from the network's policy."""
 
 import random
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from nn.feature import Evaluator, generate_input_planes, plane_set_of
 
-# Moves with less than this share of the best one's probability are not played.
+# Moves with less than this share of the best one's probability are not drawn.
 CUTOFF = 0.1
 
 
@@ -47,21 +48,34 @@ def evaluate(evaluator: Evaluator, board: GoBoard, color: Stone, sym: int | None
     return RawEvaluation(restored, winrate, float(lead[0]), ownership)
 
 
-def generate_move_from_policy(
-    policy: np.ndarray, board: GoBoard, color: Stone, rng: random.Random, may_pass: bool = True
-) -> int:
-    """Return a move drawn in proportion to `policy` [S*S+1] among legal moves near the best one.
+def refuse_none(_: int) -> bool:
+    """Refuse no move."""
+    return False
 
-    Own complete eyes are not filled and no position is repeated. PASS takes part if `may_pass`, and is returned
-    when there is no other move.
+
+def generate_move_from_policy(
+    policy: np.ndarray, board: GoBoard, color: Stone, rng: random.Random, may_pass: bool = True,
+    temperature: float = 1.0, cutoff: float = CUTOFF, is_refused: Callable[[int], bool] = refuse_none,
+) -> int:
+    """Return a move drawn with weight policy ** (1 / temperature) [S*S+1] among legal moves near the best one.
+
+    Near are those with at least `cutoff` of its probability. Own complete eyes are not filled and no position is
+    repeated. PASS takes part if `may_pass`, and is returned when there is no other move. A point that `is_refused` is
+    drawn again; where all are, the best move is returned.
     """
     moves = [(float(policy[index]), pos) for index, pos in enumerate(board.onboard_pos)
              if board.is_legal_not_eye(pos, color) and not board.is_superko(pos, color)]
     if may_pass or not moves:
         moves.append((float(policy[-1]), PASS))
-    best = max(weight for weight, _ in moves)
-    moves = [(weight, pos) for weight, pos in moves if weight >= CUTOFF * best]
-    weights = [weight for weight, _ in moves]
+    best, likeliest = max(moves)
     if best <= 0:
         return rng.choice([pos for _, pos in moves])
-    return rng.choices([pos for _, pos in moves], weights)[0]
+    # To pass is no question of taste: its weight stays as it is.
+    near = {pos: (weight / best) ** (1.0 if pos == PASS else 1.0 / temperature)
+            for weight, pos in moves if weight >= cutoff * best}
+    while near:
+        drawn = rng.choices(list(near), list(near.values()))[0]
+        if drawn == PASS or not is_refused(drawn):
+            return drawn
+        del near[drawn]
+    return likeliest

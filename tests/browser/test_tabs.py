@@ -10,8 +10,12 @@ from board.stone import Stone
 from browser import clock
 from browser.hall import Hall
 from browser.table import Table
+from engine.choosing import MoveChooser
 from engine.engine import EvaluatorSource
+from engine.levels import LEVELS
+from engine.move_choice import Choice
 from engine.options import EngineOptions
+from mcts.params import SearchLimit
 from tests.browser.tabs import Tab, make_hall, room, run
 from tests.gtp.players import FakeEvaluator
 
@@ -160,6 +164,7 @@ def test_a_whole_game_is_gone_through_and_can_be_stopped() -> None:
     ("remove", {"node": 0}, "that position cannot be taken out"),
     ("set", {"visits": 10**9}, "visits must be a whole number from 1 to"),
     ("set", {"side": "green"}, "side must be one of"),
+    ("set", {"level": 21}, "level must be a whole number from 1 to 20"),
     ("load", {"sgf": "hello"}, "this game cannot be read: this is no SGF game"),
     ("load", {"sgf": "(;SZ[13];B[aa])"}, "this model plays 3 to 9, not 13x13"),
     ("load", {"sgf": "(;SZ[5];B[aa];B[aa])"}, "move 2: black A5 is illegal"),
@@ -329,6 +334,27 @@ def test_settings_that_change_while_the_engine_thinks_do_not_cost_its_move() -> 
             await tab.send("set", analyze=True, visits=8)
             await tab.until("position", lambda message: message["number"] == 2)
     run(play)
+
+
+def test_a_level_plays_with_the_visits_of_the_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = []
+
+    def choose(self: MoveChooser, tree: object, rng: object, limit: SearchLimit, watch: object) -> Choice:
+        limits.append((self.options.level, limit.visits))
+        return Choice(self._board.onboard_pos[0], 0.5)
+
+    async def play() -> None:
+        async with room(visits=5000, level=15) as here:
+            tab = await here.open()
+            assert tab.latest["settings"]["level"] == 15
+            monkeypatch.setattr(MoveChooser, "choose", choose)
+            await tab.send("play", point=12)
+            await tab.until("position", lambda message: message["number"] == 2)
+            await tab.send("set", level=20)
+            await tab.send("play", point=13)
+            await tab.until("position", lambda message: message["number"] == 3)
+    run(play)
+    assert limits == [(15, LEVELS[15].visits), (20, 5000)]
 
 
 def test_all_games_share_one_network_for_each_size() -> None:

@@ -59,7 +59,7 @@ def test_set_position_replaces_the_game(gtp: Controller):
     "kata-set-param maxTime nan", "kata-set-param resignThreshold 2", "kata-set-param chosenMoveTemperature -1",
     "kata-set-param ponderingEnabled maybe", "kata-set-param playoutDoublingAdvantage 1",
     "kata-set-param wideRootNoise 6", "kata-set-param numSearchThreads 0", "kata-set-param numSearchThreads 1.5",
-    "kata-set-param cpuctExploration -1", "kata-set-params", "kata-set-params [1]",
+    "kata-set-param cpuctExploration -1", "kata-set-param level 0", "kata-set-param level 21", "kata-set-param level five", "kata-set-params", "kata-set-params [1]",
     'kata-set-params {"maxVisits":5,"foo":1}', 'kata-set-params {"maxVisits":5,"maxTime":"never"}',
     "lz-setoption name Foo value 1", "lz-setoption Visits 5", "lz-setoption name Visits",
     "lz-setoption name Visits value x",
@@ -161,7 +161,7 @@ def test_parameters(gtp: Controller):
                         ("resignThreshold", "-0.8"), ("chosenMoveTemperature", "0.5"),
                         ("ponderingEnabled", "true"), ("liveGfx", "true"), ("wideRootNoise", "0.25"),
                         ("analysisWideRootNoise", "0.04"), ("cpuctExploration", "1.5"), ("numSearchThreads", "4"),
-                        ("playoutDoublingAdvantage", "0")):
+                        ("playoutDoublingAdvantage", "0"), ("level", "14")):
         gtp.ask(f"kata-set-param {name} {value}")
         assert gtp.ask(f"kata-get-param {name}") == value
     assert json.loads(gtp.ask("kata-get-params"))["maxTime"] == "2.5"
@@ -172,6 +172,15 @@ def test_parameters(gtp: Controller):
     gtp.ask("search_params ponderingEnabled 1")
     lines = gtp.ask("search_params").split("\n")
     assert "[string] maxVisits 17" in lines and "[bool] ponderingEnabled 1" in lines
+
+
+def test_the_level_of_the_next_move(gtp: Controller):
+    gtp.ask("kata-set-param level 3")
+    gtp.ask("genmove b")
+    assert gtp.engine.board.moves == 2 and not gtp.engine.tree.num_nodes
+    gtp.ask("kata-set-param level 20")
+    gtp.ask("genmove w")
+    assert gtp.engine.tree.num_nodes
 
 
 def test_several_parameters_at_once(gtp: Controller):

@@ -238,6 +238,7 @@ def test_pv_length():
     ({"allowMoves": [{"player": "B", "moves": [], "untilDepth": 1}] * 2}, "allowMoves"),
     ({"overrideSettings": []}, "overrideSettings"), ({"overrideSettings": {"maxTime": "soon"}}, "overrideSettings"),
     ({"overrideSettings": {"reportAnalysisWinratesAs": "GREEN"}}, "overrideSettings"),
+    ({"overrideSettings": {"level": 21}}, "overrideSettings"),
 ])
 def test_a_wrong_field_is_named(fields: dict[str, Any], field: str):
     assert fail(**fields)[0] == field
@@ -421,3 +422,13 @@ def test_malformed_queries_get_well_formed_answers(wrong: list[dict[str, Any]], 
         if "id" not in fields:
             finals = [answer for answer in analyst.find(id=f"q{number}") if "warning" not in answer]
             assert finals, json.dumps(fields)
+
+
+def test_a_level_answers_its_move_beside_the_full_analysis():
+    plain, weak = ask(), ask(overrideSettings={"level": 1})
+    assert "levelMove" not in plain and weak.pop("levelMove") in {f"{x}{y}" for x in "ABCDE" for y in range(1, 6)}
+    assert weak == plain
+    answers = Analyst(level=2).ask(make_query(id="a"), make_query(id="b", overrideSettings={"level": 20}))
+    assert ["levelMove" in answer for answer in answers] == [True, False]
+    only = [{"player": "B", "moves": ["C3"], "untilDepth": 1}]
+    assert ask(overrideSettings={"level": 1}, allowMoves=only)["levelMove"] == "C3"

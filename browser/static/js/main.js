@@ -25,7 +25,7 @@ const MAX_FILE = 2_000_000;
 const game = new Game();
 const board = new Board($("board"), (point) => connection.send("play", { point }));
 let settings = {};
-let hello = { sizes: [9, 9] };
+let hello = { sizes: [9, 9], levels: 20 };
 let analysis = null;
 let score = null;
 let thinking = false;
@@ -123,6 +123,7 @@ function draw() {
   if (document.activeElement !== $("side")) $("side").value = settings.side;
   if (settings.seconds) choose($("strength"), `${settings.seconds} s`, say("secondsEach", settings.seconds));
   else choose($("strength"), settings.visits, say("visitsEach", settings.visits));
+  if (document.activeElement !== $("level")) $("level").value = settings.level;
   choose($("analysis-visits"), settings.analysisVisits, say("visitsShort", shorten(settings.analysisVisits ?? 0)));
   $("analyze").checked = settings.analyze;
   drawCandidates(wanted);
@@ -287,6 +288,7 @@ const actions = {
     $("new-size").value = game.position.size;
     $("new-komi").value = game.info.komi;
     $("new-side").value = settings.side;
+    $("new-level").value = settings.level;
     $("new-dialog").showModal();
   },
 };
@@ -310,6 +312,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 $("side").onchange = () => { connection.send("set", { side: $("side").value }); $("side").blur(); };
+$("level").onchange = () => { connection.send("set", { level: Number($("level").value) }); $("level").blur(); };
 $("strength").onchange = () => {
   const number = parseInt($("strength").value, 10);
   connection.send("set", $("strength").value.endsWith("s") ? { seconds: number } : { visits: number, seconds: 0 });
@@ -332,7 +335,7 @@ $("point-form").onsubmit = (event) => {
 };
 $("new-dialog").onclose = () => {
   if ($("new-dialog").returnValue !== "ok") return;
-  connection.send("set", { side: $("new-side").value });
+  connection.send("set", { side: $("new-side").value, level: Number($("new-level").value) });
   connection.send("new", {
     size: Number($("new-size").value), handicap: Number($("new-handicap").value), komi: Number($("new-komi").value),
     minutes: Number($("new-minutes").value),
@@ -369,6 +372,10 @@ function fill(select, items) {
   if (items.some(([key]) => String(key) === value)) select.value = value;
 }
 
+function levelName(level) {
+  return level === 1 ? say("levelFirst") : level === hello.levels ? say("levelFull") : level;
+}
+
 function choose(select, value, text) {
   if (value === undefined || document.activeElement === select) return;
   if (![...select.options].some((option) => option.value === String(value))) select.append(new Option(text, value));
@@ -376,6 +383,7 @@ function choose(select, value, text) {
 }
 
 function begin() {
+  for (const id of ["level", "new-level"]) fill($(id), range(1, hello.levels).map((level) => [level, levelName(level)]));
   fill($("strength"), [...STRENGTHS.map((visits) => [visits, say("visitsEach", visits)]),
     ...SECONDS.map((seconds) => [`${seconds} s`, say("secondsEach", seconds)])]);
   fill($("analysis-visits"), ANALYSES.map((visits) => [visits, say("visitsShort", shorten(visits))]));

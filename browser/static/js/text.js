@@ -3,7 +3,7 @@
 const WORDS = {
   en: {
     language: "Language", theme: "Light or dark", newGame: "New game…", enginePlays: "Engine plays", white: "White",
-    black: "Black", both: "both", nobody: "nobody", strength: "Strength", engineMove: "Engine, move", undo: "Undo",
+    black: "Black", both: "both", nobody: "nobody", strength: "Thinks", level: "Level", levelFirst: "1, beginner", levelFull: "20, all it can", engineMove: "Engine, move", undo: "Undo",
     pass: "Pass", resign: "Resign", first: "To the start (Home)", previous: "Back (←)", next: "Forward (→)",
     last: "To the end (End)", analysis: "Analysis", hints: "Analyze", show: "Show", candidates: "moves",
     policy: "policy", nothing: "nothing", ownership: "territory", upTo: "up to", move: "Move", winrate: "Win",
@@ -44,7 +44,7 @@ const WORDS = {
   },
   ja: {
     language: "言語", theme: "明るさ", newGame: "新しい対局…", enginePlays: "エンジン", white: "白", black: "黒", both: "両方",
-    nobody: "打たない", strength: "強さ", engineMove: "エンジンが打つ", undo: "待った", pass: "パス", resign: "投了",
+    nobody: "打たない", strength: "考える量", level: "レベル", levelFirst: "1 (入門)", levelFull: "20 (全力)", engineMove: "エンジンが打つ", undo: "待った", pass: "パス", resign: "投了",
     first: "最初へ (Home)", previous: "戻る (←)", next: "進む (→)", last: "最後へ (End)", analysis: "検討",
     hints: "検討する", show: "表示", candidates: "候補手", policy: "方策", nothing: "なし", ownership: "地合い", upTo: "上限",
     move: "手", winrate: "勝率", lead: "目差", visits: "探索", prior: "方策", line: "読み筋", review: "棋譜全体を検討",

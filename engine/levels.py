@@ -1,0 +1,66 @@
+"""Levels of strength, from a beginner who knows the rules (1) to the engine as it is (20): what each plays by.
+
+The upper levels search, with fewer and fewer visits. Those below draw a move from the network's policy, which knows
+how people play: the lower the level, the flatter the draw, the less likely a move may be beside the likeliest one, and
+the more points it may throw away by the network's own judgement. doc/levels.md tells how the numbers were measured.
+"""
+
+import math
+from typing import NamedTuple
+
+FULL_LEVEL = 20
+ALL_VISITS = 1_000_000_000
+
+
+class Resigning(NamedTuple):
+    """When a level gives up: below a win rate, for so many of its moves in a row."""
+
+    threshold: float
+    streak: int
+
+
+NEVER, LATE, AS_ASKED = Resigning(0.0, 1), Resigning(0.02, 6), Resigning(1.0, 1)
+
+
+class Level(NamedTuple):
+    """How one level plays.
+
+    Attributes:
+        visits: most of a search, 0 for none: then the move is drawn by the next three.
+        temperature: weights of the draw are policy ** (1 / temperature).
+        cutoff: least probability of a move, as a share of the likeliest one's.
+        most_loss: points that a move may cost, as the network sees it after one look.
+        resigning: resigns no earlier than so, whatever the options say.
+    """
+
+    visits: int = 0
+    temperature: float = 1.0
+    cutoff: float = 0.0
+    most_loss: float = math.inf
+    resigning: Resigning = AS_ASKED
+
+
+# What --policy-move plays by.
+PLAIN_POLICY = Level(cutoff=0.1)
+LEVELS = {
+    1: Level(0, 3.0, 0.002, 30.0, NEVER),
+    2: Level(0, 2.85, 0.003, 25.0, NEVER),
+    3: Level(0, 2.7, 0.004, 21.0, NEVER),
+    4: Level(0, 2.55, 0.006, 18.0, NEVER),
+    5: Level(0, 2.4, 0.008, 15.0, NEVER),
+    6: Level(0, 2.25, 0.012, 13.0, LATE),
+    7: Level(0, 2.1, 0.016, 11.0, LATE),
+    8: Level(0, 1.9, 0.02, 10.0, LATE),
+    9: Level(0, 1.6, 0.035, 9.0, LATE),
+    10: Level(0, 1.3, 0.06, 7.5, LATE),
+    11: Level(0, 1.0, 0.1, 6.0, LATE),
+    12: Level(0, 0.7, 0.15, 6.0, LATE),
+    13: Level(1),
+    14: Level(3),
+    15: Level(8),
+    16: Level(20),
+    17: Level(50),
+    18: Level(125),
+    19: Level(350),
+    20: Level(ALL_VISITS),
+}
