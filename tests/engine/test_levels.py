@@ -60,7 +60,7 @@ DRAWING = [level for level, settings in LEVELS.items() if not settings.visits]
 def test_the_table_goes_up_in_all_columns() -> None:
     assert list(LEVELS) == list(range(1, FULL_LEVEL + 1))
     drawn = [LEVELS[level] for level in DRAWING]
-    assert DRAWING == list(range(1, len(drawn) + 1)), "those below draw, those above search"
+    assert list(range(1, len(drawn) + 1)) == DRAWING, "those below draw, those above search"
     for low, high in zip(drawn, drawn[1:], strict=False):
         assert low.temperature > high.temperature and low.cutoff < high.cutoff and low.most_loss >= high.most_loss
     visits = [LEVELS[level].visits for level in LEVELS if level not in DRAWING]
