@@ -3,11 +3,8 @@
 import time
 
 from board.stone import Stone
-from mcts.time_manager import coming_moves
 
 MINUTE = 60.0
-# Part of its share of the time that the engine takes for a move at most.
-ENGINE_SHARE = 0.8
 
 
 class GameClock:
@@ -23,10 +20,6 @@ class GameClock:
         """Return the seconds that a side has, 0 when its time is up."""
         used = time.monotonic() - self._since if color == self.running else 0.0
         return max(0.0, self._left[color] - used)
-
-    def engine_seconds(self, color: Stone, board_size: int, empties: int) -> float:
-        """Return for how long the engine may think about a move of a side on a board with so many empty points."""
-        return ENGINE_SHARE * self.left(color) / coming_moves(board_size, empties)
 
     def stop(self) -> None:
         """Let the clock stand."""

@@ -1,15 +1,16 @@
 """Games, positions and searches as the objects of JSON that the page gets; win rates and leads are Black's."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
 from browser.clock import GameClock
-from browser.table import PASS_POINT, NodeView, Table
+from browser.points import to_point, to_pos
+from browser.table import NodeView, Table
 from mcts.analysis import CandidateMove, SearchResult
 from mcts.explain import explain_puct, find_node
 from mcts.score_estimate import Estimate, Estimator, mean_estimate
@@ -29,12 +30,13 @@ Message = dict[str, Any]
 def describe_position(table: Table) -> Message:
     """Return the position that is looked at."""
     board, record = table.board, table.board.get_move_history()
+    ko = to_point(board.board_size, board.ko_pos) if board.ko_pos else None
     return {
         "type": "position", "node": table.here, "size": board.board_size,
         "stones": "".join(CHARACTERS[board.board[pos]] for pos in board.onboard_pos),
-        "toMove": LETTERS[table.to_move], "last": table.point_of(record[-1][1]) if record else None,
+        "toMove": LETTERS[table.to_move], "last": to_point(board.board_size, record[-1][1]) if record else None,
         "lastColor": LETTERS[record[-1][0]] if record else None, "number": board.moves - 1,
-        "prisoners": board.prisoner, "komi": board.komi, "ko": table.point_of(board.ko_pos) if board.ko_pos else None,
+        "prisoners": board.prisoner, "komi": board.komi, "ko": ko,
         "over": table.is_over, "loser": LETTERS[table.loser] if table.loser and table.is_over else None,
         "onTime": table.loses_on_time, "clock": describe_clock(table.clock),
         "comment": table.tree.comment(table.here)[:MAX_COMMENT],
@@ -54,7 +56,7 @@ def describe_node(table: Table, node: int) -> Message:
     move, view = table.tree.move(node), table.views.get(node)
     content: Message = {"id": node, "parent": table.tree.parent(node)}
     if move is not None:
-        content |= {"color": LETTERS[move[0]], "point": table.point_of(move[1])}
+        content |= {"color": LETTERS[move[0]], "point": to_point(table.tree.size, move[1])}
     if view is not None:
         content |= describe_view(view)
     return content
@@ -88,15 +90,14 @@ def black_share(winrate: float, color: Stone) -> float:
 def describe_branch(tree: MCTSTree, node: int, path: list[int]) -> Message:
     """Return what PUCT compares in the search tree after the moves `path` (points) from the position of a node."""
     board = tree.root_board
-    positions = [PASS if point == PASS_POINT else board.onboard_pos[point] for point in path]
+    positions = [to_pos(board.board_size, point) for point in path]
     index = find_node(tree.arrays, positions)
     message: Message = {"type": "branch", "node": node, "path": path, "known": index is not None}
     if index is None:
         return message
-    points = {pos: point for point, pos in enumerate(board.onboard_pos)} | {PASS: PASS_POINT}
     color = tree.root_color if len(path) % 2 == 0 else Stone.get_opponent_color(tree.root_color)
     terms = explain_puct(tree.arrays, index, tree.params.selection)
-    edges = [{"point": points[edge.pos], "visits": edge.visits, "prior": round(edge.prior, 4),
+    edges = [{"point": to_point(board.board_size, edge.pos), "visits": edge.visits, "prior": round(edge.prior, 4),
               "value": round(edge.value, 4), "bonus": round(edge.bonus, 4)} for edge in terms.edges[:MAX_BRANCHES]]
     return message | {
         "color": LETTERS[color], "visits": terms.visits, "raw": round(terms.raw_value, 4), "c": round(terms.c, 4),
@@ -113,7 +114,7 @@ class SearchDescriber:
         self._node, self._color = node, board.get_to_move()
         self._estimator, self._policy = estimator, policy
         self._sign = 1.0 if self._color == Stone.BLACK else -1.0
-        self._point = {pos: point for point, pos in enumerate(board.onboard_pos)} | {PASS: PASS_POINT}
+        self._point = partial(to_point, board.board_size)
 
     def describe(self, result: SearchResult, is_final: bool) -> tuple[Message, NodeView]:
         """Return the message about what was found so far, and its sum for the node."""
@@ -131,6 +132,6 @@ class SearchDescriber:
 
     def _describe_move(self, move: CandidateMove, result: SearchResult, estimate: Estimate) -> Message:
         """Return one candidate; its win rate and lead are those of the side that plays it."""
-        return {"point": self._point[move.pos], "visits": move.visits, "prior": round(move.prior, 4),
+        return {"point": self._point(move.pos), "visits": move.visits, "prior": round(move.prior, 4),
                 "winrate": round(move.winrate if move.visits else result.mean_winrate, 4),
-                "lcb": round(move.lcb, 4), "lead": round(estimate.lead, 2), "pv": [self._point[pos] for pos in move.pv]}
+                "lcb": round(move.lcb, 4), "lead": round(estimate.lead, 2), "pv": list(map(self._point, move.pv))}

@@ -5,7 +5,6 @@ told to stop by a new number of `_epoch`: whatever changes the position changes 
 """
 
 import asyncio
-import math
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -25,6 +24,7 @@ from browser.describe import (
     describe_view,
 )
 from browser.engines import Engines, Thinker
+from browser.points import to_point
 from browser.settings import SIDES, PlaySettings
 from browser.table import NodeView, Table, TableError
 from common.print_console import print_err
@@ -242,13 +242,17 @@ class Player:
         """Choose the engine's move and play it."""
         node, board, settings = self.table.here, self.table.copy_board(), self.settings
         color, asked_at = board.get_to_move(), time.monotonic()
-        clock, empties = self.table.clock, board.empty_points
-        must_move_at = asked_at + (clock.engine_seconds(color, board.board_size, empties) if clock else math.inf)
+        clock = self.table.clock
+        left = None if clock is None else clock.left(color)
         found: list[SearchResult] = []
 
         def work() -> tuple[int, tuple[Message, NodeView] | None]:
             engine, describer = self._prepare(board), self._describer(node, board)
             engine.configure(visits=settings.visits, const_time=settings.seconds or None, level=settings.level)
+            if left is None:
+                engine.time.clear_settings()
+            else:
+                engine.time.report(color, left, 0)
             report = self._reporter(epoch, describer)
 
             def keep(result: SearchResult) -> None:
@@ -257,7 +261,7 @@ class Player:
                     report(result)
 
             def should_stop() -> bool:
-                return self._epoch != epoch or self._hurries or time.monotonic() > must_move_at
+                return self._epoch != epoch or self._hurries
 
             watch = Watch(should_stop, keep, REPORT_INTERVAL, quiet=True)
             pos = engine.genmove(color, asked_at, watch)
@@ -320,7 +324,8 @@ class Player:
             self.table.tree.set_result("0" if lead == 0 else f"{'B' if lead > 0 else 'W'}+{abs(lead):g}")
             self._send(describe_game(self.table))
             self.keep()
-        self._send({"type": "score", "node": node, "lead": lead, "dead": [self.table.point_of(pos) for pos in dead]})
+        points = [to_point(board.board_size, pos) for pos in dead]
+        self._send({"type": "score", "node": node, "lead": lead, "dead": points})
 
     # --- showing ------------------------------------------------------------------------------------------------
 

@@ -10,8 +10,9 @@ from browser.describe import Message, describe_game
 from browser.fields import MessageError, MessageFields
 from browser.hall import Hall, Seat
 from browser.player import Player
+from browser.points import PASS_POINT
 from browser.settings import SIDES
-from browser.table import MAX_HANDICAP, MAX_NODES, PASS_POINT, TableError
+from browser.table import MAX_HANDICAP, MAX_NODES, TableError
 from common.print_console import print_err
 from engine.levels import FULL_LEVEL
 from engine.loader import LoadError

@@ -1,21 +1,20 @@
 """The game of one tab: a tree of moves, the place in it that is looked at, and what searches said about its nodes.
 
-Points are numbered row by row from the top, from 0; PASS_POINT stands for a pass. Win rates and leads are Black's.
+Points are numbered as in points.py. Win rates and leads are Black's.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from board.constant import PASS
 from board.go_board import GoBoard
 from board.ruleset import Rules
 from board.stone import Stone
 from browser.clock import GameClock
+from browser.points import PASS_POINT, to_pos
 from nn.model_file import describe_sizes
 from sgf.game_tree import ROOT, GameTree
 from sgf.grammar import SGFError
 
-PASS_POINT = -1
 MAX_NODES = 20_000
 MAX_SGF_BYTES = 2_000_000
 MAX_HANDICAP = 30
@@ -80,7 +79,7 @@ class Table:
         self._take(tree, here)
         for node in tree:
             if (winrate := tree.winrate(node)) is not None:
-                self.views[node] = NodeView(winrate, None, 0)
+                self.views[node] = NodeView(winrate, tree.lead(node), 0)
 
     def _check_size(self, size: int) -> None:
         """Raise TableError for a size that the network does not play."""
@@ -110,10 +109,6 @@ class Table:
         """Whether the game has ended at this node."""
         return self.board.is_over or (self.loser is not None and not self.tree.children(self.here))
 
-    def point_of(self, pos: int) -> int:
-        """Return the number of a point."""
-        return PASS_POINT if pos == PASS else self.board.onboard_pos.index(pos)
-
     # --- moving -------------------------------------------------------------------------------------------------
 
     def play(self, point: int) -> None:
@@ -121,7 +116,7 @@ class Table:
         board, color = self.board, self.to_move
         if not PASS_POINT <= point < len(board.onboard_pos):
             raise TableError(f"{point} is no point of this board")
-        pos = PASS if point == PASS_POINT else board.onboard_pos[point]
+        pos = to_pos(board.board_size, point)
         if not board.is_legal(pos, color):
             name = board.coordinate.convert_to_gtp_format(pos)
             raise TableError(f"{name} cannot be played: {self._why_not(pos)}")
@@ -201,7 +196,7 @@ class Table:
         if node not in self.tree or (known is not None and known.visits > view.visits):
             return False
         self.views[node] = view
-        self.tree.set_winrate(node, view.winrate)
+        self.tree.set_view(node, view.winrate, view.lead)
         return True
 
     def copy_board(self) -> GoBoard:

@@ -17,8 +17,8 @@ from sgf.reader import MAX_KOMI, full_text, simple_text, to_pos
 
 COLORS = {"B": Stone.BLACK, "W": Stone.WHITE}
 LETTERS = {color: letter for letter, color in COLORS.items()}
-# Black's win rate in percent, as Sabaki writes and reads it.
-WINRATE = "SBKV"
+# Black's win rate in percent, as Sabaki writes and reads it, and SGF's own property for Black's estimated lead.
+WINRATE, LEAD = "SBKV", "V"
 ROOT = 0
 
 
@@ -157,12 +157,21 @@ class GameTree:
 
     def winrate(self, number: int) -> float | None:
         """Return Black's win rate, [0, 1], that a node of the record tells."""
+        rate = self._number(number, WINRATE)
+        return rate / 100 if rate is not None and 0 <= rate <= 100 else None
+
+    def lead(self, number: int) -> float | None:
+        """Return Black's lead in points that a node of the record tells."""
+        lead = self._number(number, LEAD)
+        return lead if lead is not None and abs(lead) <= self.size**2 + MAX_KOMI else None
+
+    def _number(self, number: int, name: str) -> float | None:
+        """Return the number in a property of a node, None where there is none."""
         node = self._nodes[number]
         try:
-            rate = float(node.get_raw(WINRATE)) / 100 if node.has_property(WINRATE) else None
+            return float(node.get_raw(name)) if node.has_property(name) else None
         except ValueError:
             return None
-        return rate if rate is not None and 0 <= rate <= 1 else None
 
     def board_at(self, number: int) -> GoBoard:
         """Return the game up to a node on a board; raises SGFError where a move or a set-up is impossible."""
@@ -217,9 +226,12 @@ class GameTree:
             del self._nodes[removed[-1]]
         return removed
 
-    def set_winrate(self, number: int, black: float) -> None:
-        """Keep Black's win rate at a node."""
-        self._nodes[number].set_raw(WINRATE, f"{100 * black:.2f}".encode())
+    def set_view(self, number: int, winrate: float, lead: float | None) -> None:
+        """Keep Black's win rate at a node, and the lead where it is known."""
+        node = self._nodes[number]
+        node.set_raw(WINRATE, f"{100 * winrate:.2f}".encode())
+        if lead is not None:
+            node.set_raw(LEAD, f"{lead:.2f}".encode())
 
     def set_result(self, result: str) -> None:
         """Keep the result of the game; "" for none."""

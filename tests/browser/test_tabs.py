@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 
 import pytest
 
@@ -16,6 +17,7 @@ from engine.levels import LEVELS
 from engine.move_choice import Choice
 from engine.options import EngineOptions
 from mcts.params import SearchLimit
+from mcts.time_manager import StartOptions, TimeManager
 from tests.browser.tabs import Tab, make_hall, room, run
 from tests.gtp.players import FakeEvaluator
 
@@ -131,6 +133,23 @@ def test_records_with_variations_come_back_as_they_were_loaded() -> None:
             gone = await tab.until("nodes")
             assert sorted(gone["removed"]) == [2, 3, 5] and (await tab.until("position"))["number"] == 1
     run(load)
+
+
+def test_win_rates_and_leads_are_in_the_record_and_come_back() -> None:
+    async def review() -> None:
+        async with room() as here:
+            tab, other = await here.open(), await here.open()
+            await tab.send("load", sgf="(;SZ[5];B[cc];W[bb])", path=[])
+            await tab.send("review", visits=4)
+            await tab.until("progress", lambda message: message["done"] == 3)
+            kept = await tab.until("kept")
+            seen = {view["id"]: view for view in tab.seen if view["type"] == "view"}
+            await other.send("load", sgf=kept["sgf"], path=[])
+            nodes = (await other.until("nodes", lambda message: len(message["nodes"]) == 3))["nodes"]
+            for node in nodes:
+                assert node["lead"] == seen[node["id"]]["lead"]
+                assert node["winrate"] == pytest.approx(seen[node["id"]]["winrate"], abs=1e-4)
+    run(review)
 
 
 def test_a_whole_game_is_gone_through_and_can_be_stopped() -> None:
@@ -306,7 +325,6 @@ def test_the_clock_runs_for_the_side_to_move_and_stands_elsewhere(monkeypatch: p
     table.play(3)
     now[0] += 41
     assert running.left(Stone.WHITE) == 0.0
-    assert 1 < running.engine_seconds(Stone.BLACK, 5, 22) < 55 / 5
 
 
 def test_nobody_moves_for_the_engine() -> None:
@@ -336,25 +354,50 @@ def test_settings_that_change_while_the_engine_thinks_do_not_cost_its_move() -> 
     run(play)
 
 
-def test_a_level_plays_with_the_visits_of_the_level(monkeypatch: pytest.MonkeyPatch) -> None:
+def watch_limits(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, SearchLimit]]:
+    """Let engines play the first empty point; return the list that gets level and limit of each of their moves."""
     limits = []
 
     def choose(self: MoveChooser, tree: object, rng: object, limit: SearchLimit, watch: object) -> Choice:
-        limits.append((self.options.level, limit.visits))
-        return Choice(self._board.onboard_pos[0], 0.5)
+        limits.append((self.options.level, limit))
+        return Choice(next(pos for pos in self._board.onboard_pos if self._board.board[pos] == Stone.EMPTY), 0.5)
+
+    monkeypatch.setattr(MoveChooser, "choose", choose)
+    return limits
+
+
+def test_a_level_plays_with_the_visits_of_the_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = watch_limits(monkeypatch)
 
     async def play() -> None:
         async with room(visits=5000, level=15) as here:
             tab = await here.open()
             assert tab.latest["settings"]["level"] == 15
-            monkeypatch.setattr(MoveChooser, "choose", choose)
             await tab.send("play", point=12)
             await tab.until("position", lambda message: message["number"] == 2)
             await tab.send("set", level=20)
             await tab.send("play", point=13)
             await tab.until("position", lambda message: message["number"] == 3)
     run(play)
-    assert limits == [(15, LEVELS[15].visits), (20, 5000)]
+    assert [(level, limit.visits) for level, limit in limits] == [(15, LEVELS[15].visits), (20, 5000)]
+
+
+def test_the_engine_shares_its_time_as_everywhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = watch_limits(monkeypatch)
+
+    async def play() -> None:
+        async with room(visits=5000) as here:
+            tab = await here.open()
+            for minutes in (1, 0):
+                await tab.send("new", size=5, minutes=minutes)
+                await tab.send("play", point=12)
+                await tab.until("position", lambda message: message["number"] == 2)
+    run(play)
+    (_, timed), (_, free) = limits
+    manager = TimeManager(StartOptions(5000))
+    manager.report(Stone.WHITE, 60.0, 0)
+    assert timed.seconds == pytest.approx(manager.limit(Stone.WHITE, 5, 24).seconds, rel=0.2)
+    assert (timed.visits, free.visits, free.seconds) == (5000, 5000, math.inf)
 
 
 def test_all_games_share_one_network_for_each_size() -> None:

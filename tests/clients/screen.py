@@ -12,6 +12,8 @@ PATIENCE = 60.0
 POLL = 0.25
 # A picture that stays the same for so long is complete (seconds).
 STEADY = 2.0
+# On a picture that never stays the same (a clock runs) nobody waits longer.
+MOST_STEADY = 8.0
 
 
 def missing_tools() -> list[str]:
@@ -54,8 +56,8 @@ class Screen:
         return subprocess.run(["xdotool", *words], env=self.environment, capture_output=True, text=True).stdout
 
     def windows(self, title: str) -> list[str]:
-        """Return the windows that can be seen and whose title matches an expression."""
-        return self._do("search", "--onlyvisible", "--name", title).split()
+        """Return the windows that can be seen and whose title or class matches an expression."""
+        return self._do("search", "--onlyvisible", "--name", title, "--class", title).split()
 
     def wait_for(self, title: str, is_there: bool = True) -> str:
         """Wait for a window, or till it is gone, and return it; raises TimeoutError."""
@@ -70,7 +72,7 @@ class Screen:
 
     def settle(self) -> None:
         """Wait till the screen shows the same for a while: a window that is there may not take keys yet."""
-        end, seen, since = time.monotonic() + PATIENCE, b"", time.monotonic()
+        end, seen, since = time.monotonic() + MOST_STEADY, b"", time.monotonic()
         while time.monotonic() < min(end, since + STEADY):
             shown = subprocess.run(["import", "-window", "root", "-depth", "8", "rgb:-"], env=self.environment,
                                    capture_output=True).stdout

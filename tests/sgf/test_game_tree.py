@@ -57,10 +57,10 @@ def test_stones_set_up_in_the_middle_begin_anew() -> None:
 def test_handicap_names_win_rates_and_result() -> None:
     tree = GameTree.new(9, Rules(), handicap=3)
     assert tree.board_at(ROOT).get_to_move() == Stone.WHITE and len(tree.board_at(ROOT).get_handicap_history()) == 3
-    tree.set_winrate(ROOT, 0.25)
+    tree.set_view(ROOT, 0.25, -3.5)
     tree.set_result("W+R")
     again = read(tree.to_sgf())
-    assert again.winrate(ROOT) == 0.25 and again.result() == "W+R"
+    assert (again.winrate(ROOT), again.lead(ROOT), again.result()) == (0.25, -3.5, "W+R")
     tree.set_result("")
     assert read(tree.to_sgf()).result() == ""
     with pytest.raises(ValueError, match="do not fit"):
@@ -106,7 +106,7 @@ def test_variations_may_be_nested_deeply() -> None:
 
 
 PIECES = ["(", ")", ";", "B[aa]", "W[bb]", "AB[cc]", "AE[aa]", "PL[W]", "SZ[3]", "KM[1]", "[", "]", "\\", "C[\\]]",
-          "B[]", "W[tt]", "\x00", "é", "SBKV[x]", "PB[]", "RE[a]", " "]
+          "B[]", "W[tt]", "\x00", "é", "SBKV[x]", "V[nan]", "V[1e9]", "PB[]", "RE[a]", " "]
 
 
 @settings(max_examples=150, deadline=None)
@@ -119,6 +119,7 @@ def test_garbage_is_read_or_refused_and_what_is_read_is_written(pieces: list[str
     assert read(tree.to_sgf()).to_sgf() == tree.to_sgf()
     for node in tree:
         tree.winrate(node)
+        assert tree.lead(node) is None
         tree.move(node)
         tree.comment(node)
     tree.names()
