@@ -8,7 +8,7 @@ import re
 import shutil
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,8 +48,8 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+@contextmanager
+def serve_in_thread() -> Iterator[str]:
     """Run a server with a network that needs no file, and return where it is."""
     addresses: queue.Queue[str] = queue.Queue()
     loop, opened = asyncio.new_event_loop(), threading.Event()
@@ -73,6 +73,13 @@ def address() -> Iterator[str]:
     yield addresses.get(timeout=SECONDS)
     loop.call_soon_threadsafe(server.cancel)
     thread.join()
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Run a server and return where it is."""
+    with serve_in_thread() as address:
+        yield address
 
 
 @pytest.fixture

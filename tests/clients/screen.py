@@ -85,6 +85,10 @@ class Screen:
         self._do("windowsize", "--sync", window, str(width), str(height))
         self._do("windowmove", window, str(left), str(top))
 
+    def active(self) -> str:
+        """Return the window that has the keys, for those without a title."""
+        return self._do("getactivewindow").strip()
+
     def focus(self, window: str) -> None:
         """Let a window have the keys."""
         self._do("windowactivate", "--sync", window)
