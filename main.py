@@ -100,7 +100,8 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 @click.option("--resign-streak", type=COUNT, default=RESIGN_STREAK, show_default=True,
               help="Moves in a row below the threshold before resigning.")
 @click.option("--min-resign-move", type=click.IntRange(min=0),
-              help="Move number before which there is no resigning.  [default: a quarter of the points]")
+              help="Move number before which there is no resigning.  [default: a quarter of the points; with a "
+                   "handicap half of them]")
 @click.option("--level", type=click.IntRange(1, FULL_LEVEL), default=FULL_LEVEL, show_default=True,
               help="Strength, from a beginner who knows the rules (1) to all that the other options allow (20).")
 @click.option("--ponder", type=click.BOOL, default=False, show_default=True,

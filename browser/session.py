@@ -70,7 +70,7 @@ class TabSession:
         self.player = Player(seat.table, seat.settings, hall.engines, hall.thinker, self.outbox.put)
         sizes = hall.engines.sizes
         self.outbox.put({"type": "hello", "table": seat.name, "known": is_known, "sizes": [sizes[0], sizes[-1]],
-                         "levels": FULL_LEVEL,
+                         "levels": FULL_LEVEL, "komi": hall.options.komi,
                          "model": hall.options.model, "program": f"{PROGRAM_NAME} {VERSION}"})
         self._show_all()
         self._send_settings()

@@ -10,6 +10,9 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from mcts.analysis import SearchResult
 
+# Nobody resigns before so many moves for each point of the board, without and with a handicap.
+RESIGN_SHARE, HANDICAP_RESIGN_SHARE = 0.25, 0.5
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -30,7 +33,7 @@ class ResignPolicy:
     """Resigns when the win rate stays below a threshold for several own moves in a row."""
 
     def __init__(self, threshold: float, streak: int, min_move: int | None) -> None:
-        """Set the limits; a threshold of 0 or less never resigns, `min_move` None means a quarter of the points."""
+        """Set the limits; a threshold of 0 or less never resigns, `min_move` None means a share of the points."""
         self.threshold = threshold
         self.streak = streak
         self.min_move = min_move
@@ -48,7 +51,9 @@ class ResignPolicy:
 
     def would_resign(self, board: GoBoard, color: Stone, winrate: float) -> bool:
         """Tell whether `color` resigns if this is the win rate before its next move; remember nothing."""
-        min_move = board.board_size ** 2 // 4 if self.min_move is None else self.min_move
+        # Who gave a handicap is behind at first, and plays on to see what happens.
+        share = HANDICAP_RESIGN_SHARE if board.get_handicap_history() else RESIGN_SHARE
+        min_move = int(share * board.board_size ** 2) if self.min_move is None else self.min_move
         bad_moves = self._bad_moves.get(color, 0) + 1
         return winrate < self.threshold and bad_moves >= self.streak and board.moves >= min_move
 

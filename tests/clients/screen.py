@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 NEEDED = ("Xvfb", "xdotool", "import", "openbox")
-PATIENCE = 60.0
+PATIENCE = 180.0
 POLL = 0.25
 # A picture that stays the same for so long is complete (seconds).
 STEADY = 2.0
@@ -35,11 +35,12 @@ class Screen:
             self.environment = os.environ | {"DISPLAY": f":{pipe.readline().strip()}"}
         self.start(["openbox"], {})
 
-    def start(self, command: list[str], environment: dict[str, str], log: Path | None = None) -> None:
-        """Start a program whose windows come to this screen; `log` gets what it says."""
+    def start(self, command: list[str], environment: dict[str, str], log: Path | None = None) -> int:
+        """Start a program whose windows come to this screen and return its number; `log` gets what it says."""
         output = subprocess.DEVNULL if log is None else log.open("wb")
         self._programs.append(subprocess.Popen(command, env=self.environment | environment, stdin=subprocess.DEVNULL,
                                                stdout=output, stderr=subprocess.STDOUT))
+        return self._programs[-1].pid
 
     def close(self) -> None:
         """End all programs, the screen last."""
@@ -56,8 +57,8 @@ class Screen:
         return subprocess.run(["xdotool", *words], env=self.environment, capture_output=True, text=True).stdout
 
     def windows(self, title: str) -> list[str]:
-        """Return the windows that can be seen and whose title or class matches an expression."""
-        return self._do("search", "--onlyvisible", "--name", title, "--class", title).split()
+        """Return the windows that can be seen and whose title matches an expression."""
+        return self._do("search", "--onlyvisible", "--name", title).split()
 
     def wait_for(self, title: str, is_there: bool = True) -> str:
         """Wait for a window, or till it is gone, and return it; raises TimeoutError."""
@@ -85,9 +86,9 @@ class Screen:
         self._do("windowsize", "--sync", window, str(width), str(height))
         self._do("windowmove", window, str(left), str(top))
 
-    def active(self) -> str:
-        """Return the window that has the keys, for those without a title."""
-        return self._do("getactivewindow").strip()
+    def window_of(self, program: int) -> str:
+        """Return the newest window of a program that can be seen, for those without a title."""
+        return self._do("search", "--onlyvisible", "--pid", str(program)).split()[-1]
 
     def focus(self, window: str) -> None:
         """Let a window have the keys."""

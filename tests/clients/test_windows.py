@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -110,21 +111,31 @@ def katrain_program() -> str:
     return program
 
 
+def own_config(program: str) -> Path:
+    """Return the configuration that KaTrain brings."""
+    python = Path(program).with_name("python")
+    command = [str(python), "-c", "import importlib.util; print(importlib.util.find_spec('katrain').origin)"]
+    origin = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    return Path(origin).with_name("config.json")
+
+
 def test_katrain(screen: Screen, pictures: Path, tmp_path: Path) -> None:
     """Moves by clicks are analyzed, with leads, candidates and territory."""
+    program = katrain_program()
     config = tmp_path / ".katrain" / "config.json"
     config.parent.mkdir()
     engine = f"exec {sys.executable} {ROOT / 'main.py'} --analysis-json true"
-    config.write_text(json.dumps({
-        "general": {"debug_level": 1, "version": "99", "lang": "en"},
-        "engine": {"altcommand": engine, "max_visits": 200, "fast_visits": 25, "max_time": 8.0},
-        "game": {"size": "9", "komi": 7.0, "rules": "chinese", "handicap": 0}}))
+    content = json.loads(own_config(program).read_text(encoding="utf-8"))
+    content["general"]["debug_level"] = 1
+    content["engine"] |= {"altcommand": engine, "max_visits": 200}
+    content["game"] |= {"size": "9", "komi": 7.0, "rules": "chinese"}
+    config.write_text(json.dumps(content))
     log = tmp_path / "katrain.log"
     environment = {"HOME": str(tmp_path), "LIBGL_ALWAYS_SOFTWARE": "1", "KIVY_NO_ARGS": "1"}
-    screen.start([katrain_program()], environment, log)
+    number = screen.start([program], environment, log)
     wait_for(log, r"Sending query QUERY:1\b")
     screen.settle()
-    screen.place(screen.active(), 0, 0, 1040, 800)
+    screen.place(screen.window_of(number), 0, 0, 1040, 800)
     screen.settle()
     for count, (x, y) in enumerate(((385, 393), (251, 527), (519, 259)), start=1):
         screen.click(x, y)

@@ -142,6 +142,18 @@ def test_does_not_resign_when_switched_off_or_too_early(options: dict):
     assert all(gtp.ask("genmove b") != "resign" for _ in range(6))
 
 
+@pytest.mark.parametrize(("handicap", "moves"), [(False, 6), (True, 12)])
+def test_who_gave_a_handicap_plays_on_for_longer(handicap: bool, moves: int):
+    gtp = Controller()
+    gtp.ask("boardsize 5")
+    if handicap:
+        gtp.ask("set_free_handicap A1 E5")
+    policy, board = ResignPolicy(0.05, 1, None), gtp.engine.board
+    while not policy.decide(board, Stone.WHITE, 0.01):
+        gtp.ask(f"play {'w' if board.moves % 2 else 'b'} pass")
+    assert board.moves == moves
+
+
 def test_resign_streak_is_broken_by_a_better_move():
     gtp = Controller()
     board = gtp.engine.board

@@ -20,6 +20,8 @@ const REVIEWS = [25, 50, 100, 200, 500, 1000];
 const GRADES = { points: [1.5, 4], rate: [0.06, 0.15] };
 const MAX_MISTAKES = 12;
 const MAX_ROWS = 8;
+// Who takes a handicap gives no komi, but there is no draw.
+const HANDICAP_KOMI = 0.5;
 const MAX_FILE = 2_000_000;
 
 const game = new Game();
@@ -333,6 +335,7 @@ $("point-form").onsubmit = (event) => {
   else connection.send("play", { point });
   $("point").value = "";
 };
+$("new-handicap").onchange = () => { $("new-komi").value = Number($("new-handicap").value) ? HANDICAP_KOMI : hello.komi; };
 $("new-dialog").onclose = () => {
   if ($("new-dialog").returnValue !== "ok") return;
   connection.send("set", { side: $("new-side").value, level: Number($("new-level").value) });
