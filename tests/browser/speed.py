@@ -13,7 +13,7 @@ import sys
 import time
 import urllib.request
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from board.stone import Stone
 from common.print_console import print_out
@@ -22,13 +22,14 @@ from engine.engine import Engine
 from tests.browser.pictures import CHROMIUM, ROOT
 from tests.browser.test_chromium import serve_in_thread
 
-STARTS, MOVES = 5, 10
+STARTS, MOVES = 5, 6
 MILLISECONDS = 1000.0
+STONES = ".shudan-vertex.shudan-sign_1, .shudan-vertex.shudan-sign_-1"
 # In the page: note when a frame with another number of stones is drawn, milliseconds since 1970.
 WATCH = """
 window.seen = {};
 (function look() {
-  const stones = document.querySelectorAll(".shudan-sign_1, .shudan-sign_-1").length;
+  const stones = document.querySelectorAll("STONES").length;
   window.seen[stones] ??= performance.timeOrigin + performance.now();
   requestAnimationFrame(look);
 })();
@@ -67,10 +68,10 @@ def measure_replies(address: str) -> list[float]:
         page = browser.new_page()
         page.goto(address)
         page.wait_for_selector(".shudan-vertex")
-        page.evaluate(WATCH)
+        page.evaluate(WATCH.replace("STONES", STONES))
         for move in range(MOVES):
             page.locator(".shudan-vertex.shudan-sign_0").nth(move).click()
-            page.wait_for_function(f"window.seen[{2 * move + 2}]")
+            expect(page.locator(STONES)).to_have_count(2 * move + 2)
         seen = page.evaluate("window.seen")
         browser.close()
     return [seen[str(2 * move + 2)] - chosen[move] for move in range(MOVES)]
