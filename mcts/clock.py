@@ -117,11 +117,3 @@ class Clock:
         if over >= 0 and self.settings.period > 0:
             self.count_left -= 1 + math.floor(over / self.settings.period)
         self.period_left = self.settings.period
-
-    def total_left(self) -> float:
-        """Return the seconds after which the game is lost on time when no further move is played."""
-        if self.settings.overtime is Overtime.BYOYOMI:
-            return self.main_left + self.period_left + (self.count_left - 1) * self.settings.period
-        if self.settings.overtime is Overtime.CANADIAN:
-            return self.main_left + self.period_left
-        return self.main_left

@@ -16,6 +16,7 @@ from engine.options import EngineOptions
 from gtp.client import GtpClient
 from gtp.reader import InputLine, LineReader
 from nn.model_file import ANY_SIZE
+from tests.mcts.clocks import total_left
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Loading torch and compiling kernels for the first time, on a busy machine (seconds).
@@ -85,7 +86,7 @@ class Controller:
     def state(self) -> tuple:
         """Return everything that a failed command must leave alone."""
         engine = self.engine
-        clocks = [(clock.total_left(), clock.count_left) for clock in engine.time.clocks.values()]
+        clocks = [(total_left(clock), clock.count_left) for clock in engine.time.clocks.values()]
         return (engine.board.board_size, engine.board.get_komi(), engine.board.get_move_history(), engine.time.mode,
                 engine.board.get_board_data(0), clocks, engine.board.get_handicap_history())
 

@@ -13,6 +13,7 @@ from mcts.time_manager import TimeControl
 from program import PROGRAM_NAME
 from sgf.game_record import InterruptedWritingError, format_game
 from tests.gtp.players import Controller, FakeEvaluator
+from tests.mcts.clocks import total_left
 
 RAW_KEYS = ("whiteWin", "whiteLoss", "noResult", "whiteLead", "varTimeLeft", "shorttermWinlossError", "policyPass")
 
@@ -260,7 +261,7 @@ def test_kata_time_settings(gtp: Controller, line: str, mode: TimeControl, left:
     gtp.ask(f"kata-time_settings {line}")
     manager = gtp.engine.time
     assert manager.mode is mode
-    assert [clock.total_left() for clock in manager.clocks.values()] == ([] if left is None else [left, left])
+    assert [total_left(clock) for clock in manager.clocks.values()] == ([] if left is None else [left, left])
 
 
 # --- the network ----------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from engine.move_choice import ResignPolicy, draw_by_visits
 from gtp.reader import InputLine, LineReader
 from mcts.time_manager import TimeControl
 from tests.gtp.players import Controller, FakeEvaluator
+from tests.mcts.clocks import total_left
 
 # Black owns the left five columns of a 9x9 board, White the rest: Black leads by 9 points on the board. A white stone
 # on D5 stands in a lane one point wide and cannot live.
@@ -246,7 +247,7 @@ def test_time_settings(line: str, mode: TimeControl, left: float | None):
     gtp.ask(line)
     manager = gtp.engine.time
     assert manager.mode is mode
-    assert [clock.total_left() for clock in manager.clocks.values()] == ([] if left is None else [left, left])
+    assert [total_left(clock) for clock in manager.clocks.values()] == ([] if left is None else [left, left])
 
 
 def test_own_clock_runs_when_the_controller_tells_nothing():
@@ -254,8 +255,8 @@ def test_own_clock_runs_when_the_controller_tells_nothing():
     gtp.ask("time_settings 3 0 0")
     gtp.ask("genmove b")
     left = gtp.engine.time.clocks
-    assert 2 < left[Stone.BLACK].total_left() < 3
-    assert left[Stone.WHITE].total_left() == 3
+    assert 2 < total_left(left[Stone.BLACK]) < 3
+    assert total_left(left[Stone.WHITE]) == 3
     gtp.ask("time_left b -1.5 0")
     assert gtp.ask("genmove b")
 
@@ -277,5 +278,5 @@ def test_moves_asked_for_in_a_row_are_charged_one_by_one():
     past = time.monotonic() - 50
     for number, color in enumerate("bwbw", start=1):
         gtp.client.execute(InputLine(f"genmove {color}", number, past))
-    left = [clock.total_left() for clock in gtp.engine.time.clocks.values()]
+    left = [total_left(clock) for clock in gtp.engine.time.clocks.values()]
     assert left[0] < 51 and left[1] > 90

@@ -21,6 +21,7 @@ from mcts.progress import SearchProgress
 from mcts.time_manager import StartOptions, TimeManager
 from mcts.tree import MCTSTree
 from mcts.tree_arrays import copy_subtree
+from tests.mcts.clocks import total_left
 from tests.mcts.evaluators import Answer, ColorEvaluator, ConstantEvaluator, HashEvaluator
 from tests.mcts.trees import Game, check_result, check_tree, small_params, snapshot
 
@@ -73,7 +74,6 @@ def test_a_strict_search_makes_exactly_its_visits(visits: int, batch_size: int) 
     check_tree(tree)
 
 
-@pytest.mark.plain
 @pytest.mark.parametrize("batch_size", [1, 8])
 def test_stopping_early_never_changes_the_move(batch_size: int) -> None:
     saved = 0
@@ -240,7 +240,7 @@ def test_thirty_moves_use_the_clock(clock: Clock, foreseen: bool) -> None:
         line = found.candidates[0].pv
         replies = board.get_all_legal_pos(Stone.WHITE, fill_eyes=False)
         board.put_stone(line[1] if foreseen and len(line) > 1 else opponent.choice(replies), Stone.WHITE)
-    assert 0 < manager.clocks[Stone.BLACK].total_left() < 90.0, "85 % of ten minutes"
+    assert 0 < total_left(manager.clocks[Stone.BLACK]) < 90.0, "85 % of ten minutes"
 
 
 def test_a_slow_evaluator_ends_in_real_time() -> None:
@@ -320,6 +320,7 @@ def test_a_board_of_another_size_is_refused() -> None:
 
 # Memory
 
+@pytest.mark.plain
 @pytest.mark.parametrize("batch_size", [1, 16])
 @pytest.mark.parametrize("name", ["search", "search_with_sequential_halving"])
 def test_a_full_tree_ends_the_search(batch_size: int, name: str) -> None:
@@ -358,6 +359,7 @@ def test_the_memory_allowed_holds_both_trees() -> None:
     assert sum(array.nbytes for array in (*tree._tree, *tree._spare)) <= 2**20
 
 
+@pytest.mark.plain
 @pytest.mark.parametrize("batch_size", [1, 3])
 def test_the_smallest_memory_still_gives_a_move(batch_size: int) -> None:
     game = Game(9)
@@ -403,6 +405,7 @@ class FirstMove(ConstantEvaluator):
         return logits, value
 
 
+@pytest.mark.plain
 def test_lines_end_at_the_greatest_depth() -> None:
     tree = MCTSTree(FirstMove(19), 19, small_params(selection=Selection(atari_prior=0.0)))
     tree.search(GoBoard(19), Stone.BLACK, SearchLimit(MAX_DEPTH + 50, strict=True))

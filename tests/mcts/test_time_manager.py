@@ -9,6 +9,7 @@ from board.stone import Stone
 from mcts.clock import Clock, Overtime, TimeSettings
 from mcts.params import SearchLimit
 from mcts.time_manager import UNLIMITED_VISITS, StartOptions, TimeControl, TimeManager
+from tests.mcts.clocks import total_left
 
 BLACK, WHITE = Stone.BLACK, Stone.WHITE
 
@@ -96,7 +97,7 @@ def test_main_time_before_overtime_gets_the_overtime_on_top():
 def test_reported_time(settings: TimeSettings, report: tuple[float, int], left: float):
     clock = Clock(settings)
     clock.report(*report)
-    assert clock.total_left() == pytest.approx(left)
+    assert total_left(clock) == pytest.approx(left)
 
 
 def test_clocks_count_down_by_themselves():
@@ -128,8 +129,8 @@ def test_new_game_refills_own_clocks_but_keeps_what_was_reported():
     manager.finish(BLACK, 40.0, 10, SearchLimit(10), 40.0)
     manager.report(WHITE, 50.0, 0)
     manager.new_game()
-    assert manager.clocks[BLACK].total_left() == 100.0
-    assert manager.clocks[WHITE].total_left() == 50.0
+    assert total_left(manager.clocks[BLACK]) == 100.0
+    assert total_left(manager.clocks[WHITE]) == 50.0
 
 
 def test_nearly_out_of_time_plays_at_once():
@@ -159,7 +160,7 @@ def play_simulated_game(rng: random.Random, settings: TimeSettings, own_moves: i
     manager = TimeManager(StartOptions())
     manager.apply_settings(settings)
     truth = Clock(settings)
-    least = truth.total_left()
+    least = total_left(truth)
     for n in range(own_moves):
         if rng.random() < 0.5:
             manager.report(BLACK, truth.main_left if not truth.in_overtime() else truth.period_left,
@@ -170,7 +171,7 @@ def play_simulated_game(rng: random.Random, settings: TimeSettings, own_moves: i
         elapsed = searched + rng.uniform(0.003, 0.03) + (rng.uniform(0.05, 0.12) if rng.random() < 0.02 else 0.0)
         manager.finish(BLACK, elapsed, 10, now, allowed)
         truth.spend(elapsed + rng.uniform(0.0, 0.005))
-        least = min(least, truth.total_left())
+        least = min(least, total_left(truth))
     return least
 
 
@@ -230,7 +231,7 @@ def share_used(seconds: float, parts: Iterable[float], size: int = 9, captured: 
         searched = part * now.seconds if part <= 1.0 else now.seconds + (part - 1.0) * now.extra
         manager.finish(BLACK, searched + 0.02, 1000, now, max(searched, now.seconds))
         empties += captured - 2
-    return 1.0 - manager.clocks[BLACK].total_left() / seconds
+    return 1.0 - total_left(manager.clocks[BLACK]) / seconds
 
 
 @pytest.mark.parametrize("parts", [
@@ -255,7 +256,7 @@ def test_saved_time_goes_to_the_moves_that_need_it():
             now = limit(manager, 2 * n + 1)
             manager.finish(BLACK, part * now.seconds, 1000, now, now.seconds)
         later = limit(manager, 21)
-        assert later.seconds + later.extra < 0.31 * manager.clocks[BLACK].total_left()
+        assert later.seconds + later.extra < 0.31 * total_left(manager.clocks[BLACK])
         return later
 
     assert limit_after(0.4).seconds > 1.8 * limit_after(1.0).seconds
@@ -265,14 +266,14 @@ def test_saved_time_goes_to_the_moves_that_need_it():
 def test_fischer_adds_time_up_to_the_cap():
     clock = Clock(TimeSettings(30.0, Overtime.FISCHER, 5.0, main_cap=32.0))
     clock.spend(4.0)
-    assert clock.total_left() == 31.0
+    assert total_left(clock) == 31.0
     clock.spend(1.0)
-    assert clock.total_left() == 32.0
+    assert total_left(clock) == 32.0
     clock.report(7.5, 0)
     clock.spend(7.0)
-    assert clock.total_left() == 5.5 and not clock.in_overtime()
+    assert total_left(clock) == 5.5 and not clock.in_overtime()
     clock.restart()
-    assert clock.total_left() == 30.0
+    assert total_left(clock) == 30.0
 
 
 def test_fischer_games_are_not_lost_and_use_the_added_time():
@@ -280,10 +281,10 @@ def test_fischer_games_are_not_lost_and_use_the_added_time():
     manager.apply_settings(TimeSettings(20.0, Overtime.FISCHER, 3.0))
     used = []
     for moves in range(1, 161, 2):
-        left = manager.clocks[BLACK].total_left()
+        left = total_left(manager.clocks[BLACK])
         used.append(use_up(manager, moves).seconds)
         assert 0 < used[-1] < left
-        assert manager.clocks[BLACK].total_left() > 0
+        assert total_left(manager.clocks[BLACK]) > 0
     assert used[0] > 3.0 and min(used) > 2.0
 
 
