@@ -95,7 +95,7 @@ def cluster() -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
-        cluster = cluster_utils.Cluster(initialize_head=True, head_node_args=NODE | {"include_dashboard": False})
+        cluster: Any = cluster_utils.Cluster(initialize_head=True, head_node_args=NODE | {"include_dashboard": False})
         session = Path(cluster.head_node.get_session_dir_path()).name
         yield cluster
         cluster.shutdown()
