@@ -105,6 +105,9 @@ def read_archive(archive: Path) -> dict[str, Any] | None:
             return None
         generation = max(folders)
         games = list_games(folders[generation])
+        # A generation that has only begun has no games to show.
+        begun = not games and generation - 1 in folders
+        shown, played = (generation - 1, list_games(folders[generation - 1])) if begun else (generation, games)
         times = sorted(path.stat().st_mtime for path in games.values())
     except OSError:
         return None
@@ -116,7 +119,8 @@ def read_archive(archive: Path) -> dict[str, Any] | None:
         "generation": generation, "games": len(games), "wanted": wanted,
         "perHour": None if rate is None else round(rate),
         "secondsLeft": round(left / rate * HOUR) if rate and left is not None and left > 0 else None,
-        "settings": asdict(settings) if settings else {}, "newest": sorted(games)[-SHOWN_GAMES:],
+        "settings": asdict(settings) if settings else {}, "newest": sorted(played)[-SHOWN_GAMES:],
+        "newestFrom": shown,
     }
 
 

@@ -43,6 +43,13 @@ def test_tables_archive_rate_and_time_left(folder: Path) -> None:
     assert archive["perHour"] == 60 and archive["secondsLeft"] == 360 and archive["settings"]["visits"] == 16
 
 
+def test_a_generation_that_has_only_begun_shows_the_games_of_the_one_before(folder: Path) -> None:
+    (folder / "archive" / "4").mkdir()
+    archive = Watcher([folder]).read()[0]["archive"]
+    assert (archive["generation"], archive["games"]) == (4, 0)
+    assert (archive["newestFrom"], archive["newest"]) == (3, [1, 2, 3, 4])
+
+
 def test_a_run_that_is_not_there_yet_half_written_or_damaged_tells_less(folder: Path) -> None:
     (folder / "sl-metrics.csv").write_bytes(b"step,epoch\n1000,1\n20\xff")
     (folder / "model" / "x-metrics.csv").write_text("step,train_loss\n1000,nan\n2000,0.5\nfoo,1\n3000")

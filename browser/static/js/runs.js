@@ -85,7 +85,7 @@ function drawCard(folder, index, runs) {
 }
 
 function drawArchive(card, archive, index) {
-  const { generation, games, wanted, perHour, secondsLeft, settings, newest } = archive;
+  const { generation, games, wanted, perHour, secondsLeft, settings, newest, newestFrom } = archive;
   const parts = [wanted ? say("gamesOfWanted", generation, games, wanted) : say("gamesOf", generation, games),
     perHour ? say("perHour", perHour) : say("quiet")];
   if (secondsLeft !== null) parts.push(say("left", duration(secondsLeft)));
@@ -93,7 +93,7 @@ function drawArchive(card, archive, index) {
   if (wanted) card.append(make("progress", { max: wanted, value: games }));
   const buttons = newest.map((number) => {
     const button = make("button", { type: "button", textContent: number });
-    button.onclick = () => openGame(index, generation, number);
+    button.onclick = () => openGame(index, newestFrom, number);
     return button;
   });
   card.append(make("p", { className: "row games" }, `${say("newestGames")}: `, ...buttons));
