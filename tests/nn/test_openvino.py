@@ -1,6 +1,7 @@
 """OpenVINO as a runtime: the same answers, without torch from the second start on, and torch where it is missing."""
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import threading
@@ -53,6 +54,28 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a pooled network that was loaded once: x.bin, and cache/ with what is kept of it."""
+    pytest.importorskip("openvino", reason="OpenVINO is not installed (pip install '.[fast]')")
+    from nn.inference import openvino_evaluator
+    folder = tmp_path_factory.mktemp("started")
+    (folder / "cache").mkdir()
+    save_network(make_network("pooled"), folder / "x.bin")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(openvino_evaluator, "cache_folder", lambda: folder / "cache")
+        patch.delenv(RUNTIME_VARIABLE, raising=False)
+        load_evaluator(folder / "x.bin", SIZE)
+    return folder
+
+
+@pytest.fixture
+def second_start(started: Path, runtime: Path) -> Path:
+    """Return the file of a network that an earlier start has loaded."""
+    shutil.copytree(started / "cache", runtime, dirs_exist_ok=True)
+    return started / "x.bin"
+
+
 def check(evaluator: BoardEvaluator, network: DualNet | PooledNet) -> None:
     """Compare with the network in float32, for batches that are cut and filled up in several ways."""
     rng = np.random.default_rng(3)
@@ -84,12 +107,10 @@ def test_it_gives_the_answers_of_the_network(kind: str, runtime: Path, tmp_path:
     check(again, network)
 
 
-def test_the_second_start_does_without_torch(runtime: Path, tmp_path: Path) -> None:
-    save_network(make_network("pooled"), tmp_path / "x.bin")
-    load_evaluator(tmp_path / "x.bin", SIZE)
+def test_the_second_start_does_without_torch(runtime: Path, second_start: Path) -> None:
     code = ("import sys; from nn.inference import openvino_evaluator as o; from pathlib import Path; "
             f"o.cache_folder = lambda: Path({str(runtime)!r}); from nn.inference.loading import load_evaluator; "
-            f"print(load_evaluator({str(tmp_path / 'x.bin')!r}, {SIZE}).description, 'torch' in sys.modules)")
+            f"print(load_evaluator({str(second_start)!r}, {SIZE}).description, 'torch' in sys.modules)")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
     assert "OpenVINO" in done.stdout and done.stdout.split()[-1] == "False", done.stderr
 
@@ -135,11 +156,9 @@ def test_when_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not loading.may_use_openvino(use_gpu=False)
 
 
-def test_no_search_waits_for_a_size_to_be_compiled(runtime: Path, tmp_path: Path,
-                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_search_waits_for_a_size_to_be_compiled(second_start: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All are ready after `prepare` and its thread, and kept on disk: what a timed search would pay for is done."""
-    save_network(make_network("pooled"), tmp_path / "model.bin")
-    evaluator = load_evaluator(tmp_path / "model.bin", SIZE)
+    evaluator = load_evaluator(second_start, SIZE)
     evaluator.prepare()
     for thread in threading.enumerate():
         if thread.name == "OpenVINO sizes":
@@ -154,9 +173,8 @@ def test_no_search_waits_for_a_size_to_be_compiled(runtime: Path, tmp_path: Path
         assert len(evaluator(planes)[0]) == count
 
 
-def test_a_cache_passes_on_what_only_the_evaluator_can(runtime: Path, tmp_path: Path) -> None:
-    save_network(make_network("pooled"), tmp_path / "model.bin")
-    cached = CachedEvaluator(load_evaluator(tmp_path / "model.bin", SIZE))
+def test_a_cache_passes_on_what_only_the_evaluator_can(second_start: Path) -> None:
+    cached = CachedEvaluator(load_evaluator(second_start, SIZE))
     planes = np.ones((1, cached.plane_set.planes, SIZE, SIZE), dtype=np.float32)
     assert len(cached.average(planes)) == len(cached(planes)) == 4
     with pytest.raises(AttributeError):
