@@ -246,7 +246,7 @@ class Player:
         left = None if clock is None else clock.left(color)
         found: list[SearchResult] = []
 
-        def work() -> tuple[int, tuple[Message, NodeView] | None]:
+        def work() -> tuple[int, SearchDescriber]:
             engine, describer = self._prepare(board), self._describer(node, board)
             engine.configure(visits=settings.visits, const_time=settings.seconds or None, level=settings.level)
             if left is None:
@@ -264,24 +264,26 @@ class Player:
                 return self._epoch != epoch or self._hurries
 
             watch = Watch(should_stop, keep, REPORT_INTERVAL, quiet=True)
-            pos = engine.genmove(color, asked_at, watch)
-            # Without a search there is nothing to tell.
-            return pos, describer.describe(found[0], True) if found and found[0].total_visits > 1 else None
+            return engine.genmove(color, asked_at, watch), describer
 
         self._tell_thinking(True)
-        pos, seen = await self._thinker.run(work)
+        pos, describer = await self._thinker.run(work)
         if self._epoch != epoch:
             return
         self._tell_thinking(False)
-        if seen is not None:
-            self._note(node, seen[1])
         if pos == RESIGN:
             self.table.lose(color)
             self._send(describe_game(self.table))
         else:
             self.table.add_move(color, pos)
         self.show([self.table.here])
-        self.disturb(wants_reply=self.settings.side == "both")
+        # The move is seen before what was thought about it; without a search there is nothing to tell.
+        if found and found[0].total_visits > 1:
+            _, view = await self._thinker.run(partial(describer.describe, found[0], True))
+            self._note(node, view)
+            self.keep()
+        if self._epoch == epoch:
+            self.disturb(wants_reply=self.settings.side == "both")
 
     async def _review_next(self, _: int) -> None:
         """Search the next position of the game that is gone through."""

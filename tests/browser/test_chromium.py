@@ -137,6 +137,23 @@ def test_a_whole_game_by_clicks(page: Page) -> None:
     expect(page.locator("#status")).to_contain_text(re.compile(r"White passed. (Black|White) wins by [\d.]+\."))
 
 
+def test_a_game_at_a_level_with_a_handicap(page: Page) -> None:
+    page.click("[data-do=new]")
+    expect(page.locator("#new-level option")).to_have_count(20)
+    page.select_option("#new-level", "1")
+    page.select_option("#new-handicap", "2")
+    expect(page.locator("#new-komi")).to_have_value("0.5")
+    page.click("#new-dialog button.main")
+    expect_stones(page, 2, 1)  # the engine's move
+    expect(page.locator("#level")).to_have_value("1")
+    page.reload()
+    expect(page.locator("#level")).to_have_value("1")
+    page.click("#language")
+    expect(page.locator("#level option").first).to_have_text("1 (入門)")
+    page.select_option("#level", "20")
+    expect(page.locator("#level")).to_have_value("20")
+
+
 def test_analysis_with_lines_policy_graph_and_mistakes(page: Page) -> None:
     page.select_option("#side", "none")
     load(page, RECORD)

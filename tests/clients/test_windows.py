@@ -24,6 +24,8 @@ from tests.conftest import ROOT
 SLOW_START = 600.0
 POLL = 1.0
 
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3 * SLOW_START)]
+
 
 @pytest.fixture
 def screen() -> Iterator[Screen]:
