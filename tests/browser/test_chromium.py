@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 else:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
+pytestmark = pytest.mark.slow
+
 # Seconds after which something should be seen, on a busy machine.
 PATIENCE = 20
 expect = playwright.expect

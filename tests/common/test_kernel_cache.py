@@ -126,6 +126,7 @@ def test_the_key_of_an_edited_program(tmp_path: Path):
     assert key() == before
 
 
+@pytest.mark.slow
 def test_another_copy_finds_the_code_and_an_edited_one_does_not(tmp_path: Path):
     make_program(tmp_path / "first")
     assert run_program(tmp_path / "first", tmp_path / "cache") == "1020 0"

@@ -71,6 +71,7 @@ def test_the_newest_network_plays(root: Path, environment: dict[str, str]) -> No
     assert status == 0 and "self-play of" not in again and "training" not in again and "match" not in again
 
 
+@pytest.mark.slow
 def test_the_gate_lets_only_better_networks_play(root: Path, environment: dict[str, str]) -> None:
     status, output = finish(root, environment, "--gate")
     assert status == 0, output
@@ -78,6 +79,7 @@ def test_the_gate_lets_only_better_networks_play(root: Path, environment: dict[s
     assert_complete(environment, [0, 1, 1, 3, 4])
 
 
+@pytest.mark.slow
 def test_a_rejected_network_stays_rejected_without_the_gate(root: Path, environment: dict[str, str]) -> None:
     assert finish(root, {**environment, "GENERATIONS": "2"}, "--gate")[0] == 0
     player = Path(environment["MODEL"]) / "generations" / "player"
@@ -90,6 +92,7 @@ def test_a_rejected_network_stays_rejected_without_the_gate(root: Path, environm
     assert_complete(environment, [0, 1, 1, 3, 4])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gate", [False, True])
 def test_sudden_deaths_lose_and_double_nothing(root: Path, environment: dict[str, str], gate: bool) -> None:
     options = ["--gate"] if gate else []
@@ -105,6 +108,7 @@ def test_sudden_deaths_lose_and_double_nothing(root: Path, environment: dict[str
     assert_complete(environment, [0, 1, 1, 3, 4] if gate else [0, 1, 2, 3, 4])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_the_loop_and_its_program(
     root: Path, environment: dict[str, str], number: signal.Signals, status: int
@@ -123,6 +127,7 @@ def test_a_signal_ends_the_loop_and_its_program(
     assert_complete(environment, [0, 1, 2, 3, 4])
 
 
+@pytest.mark.slow
 def test_a_second_loop_and_what_a_killed_one_leaves_behind_are_noticed(
     root: Path, environment: dict[str, str]
 ) -> None:
@@ -145,6 +150,7 @@ def test_a_second_loop_and_what_a_killed_one_leaves_behind_are_noticed(
     assert_complete(environment, [0, 1, 2, 3, 4])
 
 
+@pytest.mark.slow
 def test_it_starts_from_a_model_and_from_no_other_one_later(
     root: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -159,6 +165,7 @@ def test_it_starts_from_a_model_and_from_no_other_one_later(
     assert_complete(environment, [0, 1, 2, 3, 4], "lessons")
 
 
+@pytest.mark.slow
 def test_a_folder_that_other_settings_left_behind_is_passed_over(root: Path, environment: dict[str, str]) -> None:
     archive, model = Path(environment["ARCHIVE"]), Path(environment["MODEL"])
     (archive / "1").mkdir(parents=True)
@@ -189,6 +196,7 @@ def test_a_program_that_fails_ends_the_loop(root: Path, environment: dict[str, s
     assert status == 1 and "failed with status 1: false selfplay_main.py" in output
 
 
+@pytest.mark.slow
 def test_its_defaults_are_those_of_the_programs(root: Path) -> None:
     found = dict(re.findall(r"^([A-Z_]+)=\$\{\1:-([^}]*)\}", (root / "pipeline.sh").read_text(), re.MULTILINE))
     assert {name: float(found[name]) for name in ("SIZE", "KOMI", "GAMES", "VISITS", "PROCESSES", "WINDOW")} == {
@@ -197,6 +205,7 @@ def test_its_defaults_are_those_of_the_programs(root: Path) -> None:
         "WINDOW": learning_param.WINDOW_SIZE}
 
 
+@pytest.mark.slow
 def test_help(root: Path, environment: dict[str, str]) -> None:
     status, output = finish(root, environment, "--help")
     assert status == 0 and "--gate" in output and "archive/<g>/<n>.sgf" in output

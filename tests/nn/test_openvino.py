@@ -90,6 +90,7 @@ def check(evaluator: BoardEvaluator, network: DualNet | PooledNet) -> None:
         assert not np.shares_memory(answers[0], evaluator(planes[:1])[0]), "the next call would overwrite it"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_it_gives_the_answers_of_the_network(kind: str, runtime: Path, tmp_path: Path,
                                              monkeypatch: pytest.MonkeyPatch) -> None:

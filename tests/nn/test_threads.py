@@ -5,7 +5,10 @@ import os
 import subprocess
 import sys
 
+import pytest
 
+
+@pytest.mark.slow
 def test_waiting_threads_sleep() -> None:
     given = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
     done = subprocess.run([sys.executable, "-c", "import nn, torch"], env={**given, "OMP_DISPLAY_ENV": "verbose"},

@@ -25,8 +25,8 @@ def make_network(size: int, filters: int, blocks: int) -> DualNet:
 
 
 @pytest.mark.parametrize(("half", "tolerance"), [(None, 1e-3), (torch.bfloat16, 0.05)], ids=["float32", "bfloat16"])
-@pytest.mark.parametrize(("size", "filters", "blocks"), [(3, 4, 1), (5, 8, 2), (7, 16, 1), (9, 64, 6), (13, 8, 2),
-                                                         (19, 32, 2)])
+@pytest.mark.parametrize(("size", "filters", "blocks"), [(3, 4, 1), (5, 8, 2), (7, 16, 1), (9, 64, 1), (13, 8, 2),
+                                                         (19, 8, 2)])
 def test_the_evaluator_agrees_with_the_network(
     size: int, filters: int, blocks: int, half: torch.dtype | None, tolerance: float, monkeypatch: pytest.MonkeyPatch,
 ) -> None:

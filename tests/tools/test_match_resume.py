@@ -34,6 +34,7 @@ def wait_for_games(directory: Path, number: int) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_match_goes_on_after_a_signal(root: Path, tmp_path: Path, number: signal.Signals) -> None:
     """Finished games are kept, the others are played once, and a different match is refused."""
