@@ -35,10 +35,12 @@ from gtp.client import leave, run_gtp
 from gtp.katago_start import StartError, translate_arguments
 from gtp.self_check import check_gtp, check_json
 from mcts.constant import CONST_VISITS, DEFAULT_LAG, MCTS_TREE_SIZE
-from mcts.searches import DEFAULT_SEARCH, SEARCHES
+from mcts.searches import DEFAULT_SEARCH, SEARCHES, WITH_NETWORK
+from mcts.uct_params import UctParams, read_uct_params
 from program import PROGRAM_NAME, VERSION
 
 EXIT_BAD_USAGE = 2
+MAX_THREADS = 64
 # For a person who sees this program for the first time; a GUI's pipe sees nothing of it.
 GREETING = """{name} {version} plays Go. Here it speaks GTP: type genmove b, showboard, quit.
 To play in the browser, type quit and then: {python} {folder}{sep}web.py
@@ -54,6 +56,14 @@ def check_version(_: click.Context, __: click.Parameter, value: str | None) -> s
     return value
 
 
+def parse_uct(_: click.Context, __: click.Parameter, value: str) -> UctParams:
+    """Read the numbers of the search by playouts."""
+    try:
+        return read_uct_params(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
 COUNT = click.IntRange(min=1)
 POSITIVE = FiniteRange(0.0, min_open=True)
 
@@ -65,12 +75,13 @@ POSITIVE = FiniteRange(0.0, min_open=True)
               help="Whether a move that repeats an earlier position is illegal.")
 @click.option("--model", default=DEFAULT_MODEL, show_default=True,
               help="Model file, looked up in the current directory, then beside the program; a network of KataGo "
-                   "(.bin.gz or .txt.gz); none: a network with random weights.")
+                   "(.bin.gz or .txt.gz); none: play without one, by playouts.")
 @click.option("--use-gpu", type=click.BOOL, default=False, show_default=True, help="Run the network on the first GPU.")
 @click.option("--policy-move", type=click.BOOL, default=False, show_default=True,
               help="Draw moves from the network's policy without search; beats --search.")
 @click.option("--search", type=click.Choice(list(SEARCHES)), default=DEFAULT_SEARCH, show_default=True,
-              help="puct: the stronger one; gumbel: as self-play does (sequential halving, noise, no playouts).")
+              help="puct: the stronger one; gumbel: as self-play does (sequential halving, noise, no playouts); "
+                   "uct: without a network, by playouts.")
 @click.option("--sequential-halving", type=click.BOOL, default=False, show_default=True,
               help="The older name of --search gumbel.")
 @click.option("--temperature", type=FiniteRange(0.0, MAX_TEMPERATURE), default=0.0, show_default=True,
@@ -85,13 +96,17 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 @click.option("--symmetries", type=click.IntRange(1, 8), default=1, show_default=True,
               help="Average the network over so many symmetries of the board: steadier, and so many times slower.")
 @click.option("--policy-temperature", type=FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE),
-              show_default=", ".join(f"{kind.policy_temperature} for {name}" for name, kind in SEARCHES.items()),
+              show_default=", ".join(f"{kind.policy_temperature} for {name}" for name, kind in WITH_NETWORK.items()),
               help="The search starts from the network's policy ^ (1 / T): above 1 it looks at more moves, for "
                    "networks that are too sure of themselves.")
 @click.option("--playouts", type=click.IntRange(0, MAX_PLAYOUTS),
-              show_default=", ".join(f"{kind.selection.playouts} for {name}" for name, kind in SEARCHES.items()),
+              show_default=", ".join(f"{kind.selection.playouts} for {name}" for name, kind in WITH_NETWORK.items()),
               help="Random games from each new position, which correct the network once the board fills; "
                    "0: the network alone.")
+@click.option("--uct", default="", metavar="NAME=VALUE,...", callback=parse_uct,
+              help="Numbers of --search uct that are not to be the usual ones (doc/history.md), such as rave=0,ucb=1.")
+@click.option("--threads", type=click.IntRange(1, MAX_THREADS), default=1, show_default=True,
+              help="Threads that share the playouts of --search uct.")
 @click.option("--tree-size", type=COUNT, help=f"Nodes of the search tree to begin with.  [default: {MCTS_TREE_SIZE}]")
 @click.option("--cgos-mode", type=click.BOOL, default=False, show_default=True,
               help="All stones on the board are alive when the game ends.")

@@ -185,14 +185,14 @@ def check_model(patient: Patient) -> Iterator[Finding]:
         yield Finding(FAIL, "model", f"{error}, or get the bundled one back: git checkout -- model/model.bin")
         return
     if options.model == RANDOM_MODEL:
-        yield Finding(WARN, "model", f"{evaluator.description} with random weights: it plays like a beginner; "
-                                     "leave out --model none, or give a file")
+        yield Finding(WARN, "model", f"{evaluator.description} with random weights; the engine plays by playouts "
+                                     "instead; leave out --model none, or give a file")
         yield Finding(OK, "board sizes", "2x2 to 19x19")
         return
     yield Finding(OK, "model", f"{evaluator.description} ({options.model})")
     sizes = [f"{size}x{size}" for size in (evaluator.sizes[0], evaluator.sizes[-1])]
     text = f"{sizes[0]}; others" if len(evaluator.sizes) == 1 else f"{sizes[0]} to {sizes[1]}; others"
-    yield Finding(OK, "board sizes", f"{text} need a model of their size (or --model none)")
+    yield Finding(OK, "board sizes", f"{text} are played by playouts")
 
 
 def locate_model(patient: Patient) -> tuple[Patient, Finding | None]:

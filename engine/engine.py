@@ -23,13 +23,14 @@ from engine.precompile import compile_estimates, compile_planes, compile_rules, 
 from mcts.analysis import SearchResult
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit
+from mcts.playout_tree import PlayoutTree
 from mcts.score_estimate import Estimate, Estimator, ScoreEstimator
 from mcts.time_manager import StartOptions
 from mcts.tree import Evaluator, MCTSTree
 from mcts.tree_estimate import TreeEstimator, make_estimate
 from nn.feature import plane_set_of
 from nn.inference.policy_player import RawEvaluation, evaluate
-from nn.model_file import choose_size
+from nn.model_file import choose_size, describe_sizes
 
 WARM_UP_VISITS = 16
 REGRESSION_SEED = 0
@@ -42,11 +43,14 @@ class EvaluatorSource:
         load: returns the evaluator for a board size; None takes the network's own.
         sizes: the board sizes that `load` can serve, None if only a network that is loaded tells.
         warm_up: whether `Engine.load` also gets the compiled code ready that a game needs.
+        knows_go: whether the network has learnt anything; else playouts choose the moves, unless a search is asked for
+            that draws from the policy.
     """
 
     load: Callable[[int | None], Evaluator]
     sizes: range | None = None
     warm_up: bool = False
+    knows_go: bool = True
 
 
 class Engine(Game):
@@ -63,6 +67,7 @@ class Engine(Game):
             size = getattr(self._evaluator, "board_size", BOARD_SIZE)
         own: range = getattr(self._evaluator, "sizes", range(size, size + 1))
         super().__init__(options, size, source.sizes or own)
+        self._sizes_told: set[int] = set()
         self._random = random.Random(options.seed)
         self._has_searched = False
         self._last_move_at = 0.0
@@ -88,15 +93,31 @@ class Engine(Game):
             self._tree = self._new_tree(size)
         return self._tree
 
+    def _reason_for_playouts(self, size: int) -> str:
+        """Return why playouts choose the moves on boards of this size; empty where the network does."""
+        kind, options = self.options.search_kind, self.options
+        if not kind.asks_network:
+            return f"--search {options.search}"
+        if size not in self.sizes:
+            return f"{options.model} plays {describe_sizes(self.sizes)}"
+        return "" if self._source.knows_go or options.policy_move or kind.draws_noise else f"--model {options.model}"
+
     def _new_tree(self, size: int) -> MCTSTree:
-        """Return a tree with the search parameters of the options."""
-        return MCTSTree(self._find_evaluator(size), size, self.options.search_params())
+        """Return a tree with the search parameters of the options, one without a network where that is the player."""
+        reason = self._reason_for_playouts(size)
+        if not reason:
+            return MCTSTree(self._find_evaluator(size), size, self.options.search_params())
+        if size not in self._sizes_told:
+            self._sizes_told.add(size)
+            print_err(f"{size}x{size}: UCT by playouts, without a network ({reason})")
+        return PlayoutTree(size, self.options.search_params())
 
     def load(self) -> None:
-        """Load the network and, if that is wanted, compile; may run in a thread of its own while the game is set up."""
-        with compiling() if self._source.warm_up else nullcontext():
+        """Load the player and, if that is wanted, compile; may run in a thread of its own while the game is set up."""
+        by_playouts = bool(self._reason_for_playouts(self.board.board_size))
+        with compiling() if self._source.warm_up and not by_playouts else nullcontext():
             size = self.tree.board_size
-            if self._source.warm_up:
+            if self._source.warm_up and not by_playouts:
                 compile_planes(plane_set_of(self.evaluator))
         if self._source.warm_up:
             self._warm_up(size)
@@ -226,6 +247,8 @@ class Engine(Game):
 
         They are the network's, seen through symmetry `sym`, or those of `pairs` pairs of playouts where it tells none.
         """
+        if self._reason_for_playouts(self.board.board_size):
+            return ScoreEstimator(self.board, color).estimate_position(pairs)
         raw = evaluate(self.evaluator, self.board, mover, sym)
         if raw.lead is None or raw.ownership is None:
             return ScoreEstimator(self.board, color).estimate_position(pairs)

@@ -12,6 +12,7 @@ from common.print_console import print_err
 from engine.move_choice import ResignPolicy
 from engine.options import EngineOptions
 from mcts.time_manager import StartOptions, TimeManager
+from nn.model_file import ANY_SIZE
 
 
 class Game:
@@ -46,8 +47,8 @@ class Game:
     # --- setting up ---------------------------------------------------------------------------------------------
 
     def can_play(self, board_size: int) -> bool:
-        """Tell whether the network serves a board size."""
-        return board_size in self.sizes
+        """Tell whether there are boards of a size; where the network serves none, playouts choose the moves."""
+        return board_size in ANY_SIZE
 
     def set_board_size(self, board_size: int) -> None:
         """Start a game on an empty board of a size that can be played; komi and time settings stay."""

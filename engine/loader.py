@@ -39,7 +39,7 @@ def make_source(options: EngineOptions) -> "EvaluatorSource":
         return CachedEvaluator(evaluator)
 
     sizes = ANY_SIZE if options.model == RANDOM_MODEL else find_sizes(options.model)
-    return EvaluatorSource(load, sizes, warm_up=True)
+    return EvaluatorSource(load, sizes, warm_up=True, knows_go=options.model != RANDOM_MODEL)
 
 
 def make_engine(options: EngineOptions) -> "Engine":

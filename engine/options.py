@@ -9,6 +9,7 @@ from engine.levels import FULL_LEVEL, LEVELS, Level, Resigning
 from mcts.constant import DEFAULT_LAG
 from mcts.params import SearchParams
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, SearchKind
+from mcts.uct_params import UctParams
 from nn.model_file import RANDOM_MODEL, tells_lead
 
 DEFAULT_MODEL = "model/model.bin"
@@ -67,6 +68,8 @@ class EngineOptions:
     playouts: int | None = None
     live_gfx: bool = False
     level: int = FULL_LEVEL
+    uct: UctParams = UctParams()
+    threads: int = 1
 
     @property
     def rules(self) -> Rules:
@@ -117,6 +120,8 @@ class EngineOptions:
             batch_size=self.batch_size or (GPU_LEAVES if self.use_gpu else CPU_LEAVES),
             visits_per_leaf=0 if self.batch_size else VISITS_PER_LEAF,
             tree_size=self.tree_size or default.tree_size,
+            uct=self.uct,
+            threads=self.threads,
         )
 
 
@@ -136,7 +141,7 @@ def find_model(model: str, program_folder: Path) -> str:
             return str(path)
     places = " and ".join(dict.fromkeys(str(path.absolute()) for path in tried))
     raise FileNotFoundError(f"model file not found: tried {places}; give its path with --model "
-                            "(--model none plays with a random network)")
+                            "(--model none plays by playouts, without one)")
 
 
 def describe_time_conflict(options: EngineOptions) -> str | None:

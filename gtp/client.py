@@ -29,6 +29,7 @@ from gtp.commands.sgf import SgfCommands
 from gtp.protocol import Command, GtpError, format_end, format_failure, format_success, parse_line
 from gtp.reader import InputLine, LineReader
 from gtp.session import GtpSession, write_stdout
+from nn.model_file import ModelFileError
 
 if TYPE_CHECKING:
     from engine.engine import Engine
@@ -102,6 +103,8 @@ class GtpClient:
                 text = method(command)
             return format_end(text) if self.session.reply_is_open else format_success(command.id, text)
         except GtpError as error:
+            return format_failure(command.id, str(error))
+        except ModelFileError as error:  # the network does not know boards of this size
             return format_failure(command.id, str(error))
         except (LoadError, AbandonedError):
             raise

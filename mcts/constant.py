@@ -1,7 +1,7 @@
 """Numbers of the search; what a user may tune stands in params.py."""
 
 # The searches' numbers (mcts/searches.py).
-PUCT, GUMBEL = 0, 1
+PUCT, GUMBEL, UCT = 0, 1, 2
 
 # "No child yet" in the tree arrays.
 NOT_EXPANDED = -1

@@ -19,6 +19,7 @@ from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.outcome import DRAW, final_lead, playout_share, playout_value, value_of_lead
 from mcts.params import Plan
 from mcts.tree_arrays import (
+    EDGES,
     EXPANDED,
     NODES,
     OWNED,
@@ -38,24 +39,36 @@ from nn.feature import remember, take_position
 
 
 @kernel
-def expand(tree: Tree, node: int, position: Position, past: np.ndarray, batch: Batch, index: int, plan: Plan) -> None:
-    """Give the newest node, of `position`, its candidates; keep position and playouts as entry `index` of the batch.
+def add_candidates(
+    tree: Tree, node: int, position: Position, batch: Batch, depth: int, atari_prior: float,
+) -> None:
+    """Give a new node, `depth` moves below the root, its candidates. Modifies tree and batch.moves.
 
-    Candidates are the legal moves that fill no own complete eye, and PASS, last. Moves that batch.banned forbids at
-    this depth are left out, and repetitions where batch.superko says so; PASS stays when nothing else does. `past`: as
-    for take_position. Modifies tree and batch.
+    These are the legal moves that fill no own complete eye, and PASS, last. Moves that batch.banned forbids at this
+    depth are left out, and repetitions where batch.superko says so; PASS stays when nothing else does.
     """
     state, history = position
-    color, depth = state.info[TO_MOVE], batch.length[index]
+    color = state.info[TO_MOVE]
+    tree.node_edge[node] = tree.counters[EDGES]
     count = list_legal_moves(state, history, color, False, False, batch.moves)
     for i in range(count):
         pos = batch.moves[i]
         repeats = is_superko(state, history, pos, color)
         tree.counters[REPETITIONS] += repeats
         if depth >= batch.banned[color, pos] and not (repeats and batch.superko[color]):
-            add_edge(tree, node, pos, least_prior(state, pos, plan.selection.atari_prior))
+            add_edge(tree, node, pos, least_prior(state, pos, atari_prior))
     if depth >= batch.banned[color, PASS] or tree.node_edges[node] == 0:
         add_edge(tree, node, PASS, 0.0)
+
+
+@kernel
+def expand(tree: Tree, node: int, position: Position, past: np.ndarray, batch: Batch, index: int, plan: Plan) -> None:
+    """Give the newest node, of `position`, its candidates; keep position and playouts as entry `index` of the batch.
+
+    `past`: as for take_position. Modifies tree and batch.
+    """
+    state, history = position
+    add_candidates(tree, node, position, batch, batch.length[index], plan.selection.atari_prior)
     take_position(batch.positions, index, state, history, past)
     batch.leaf[index] = node
     batch.share[index] = playout_share(state, plan.selection)

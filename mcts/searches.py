@@ -6,7 +6,7 @@ chooses its way down the tree, and one in MCTSTree.run, which drives it. Options
 
 from dataclasses import dataclass
 
-from mcts.constant import GUMBEL, PUCT
+from mcts.constant import GUMBEL, PUCT, UCT
 from mcts.params import NETWORK_ALONE, Selection
 
 
@@ -20,6 +20,7 @@ class SearchKind:
         plans_visits: whether it must know its visits beforehand, also on a clock.
         keeps_tree: whether it goes on from the last tree, so that thinking on the opponent's time helps.
         draws_noise: whether it searches the same position in many ways, as self-play needs it.
+        asks_network: whether a network judges positions; playouts do otherwise (mcts/playout_tree.py).
     """
 
     algorithm: int
@@ -28,6 +29,7 @@ class SearchKind:
     plans_visits: bool
     keeps_tree: bool
     draws_noise: bool
+    asks_network: bool = True
 
 
 SEARCHES = {
@@ -36,6 +38,9 @@ SEARCHES = {
                        plans_visits=False, keeps_tree=True, draws_noise=False),
     "gumbel": SearchKind(GUMBEL, NETWORK_ALONE, policy_temperature=1.0,
                          plans_visits=True, keeps_tree=False, draws_noise=True),
+    "uct": SearchKind(UCT, NETWORK_ALONE, policy_temperature=1.0,
+                      plans_visits=False, keeps_tree=True, draws_noise=False, asks_network=False),
 }
 DEFAULT_SEARCH, SELF_PLAY_SEARCH = "puct", "gumbel"
+WITH_NETWORK = {name: kind for name, kind in SEARCHES.items() if kind.asks_network}
 SELF_PLAY_SEARCHES = tuple(name for name, kind in SEARCHES.items() if kind.draws_noise)

@@ -47,6 +47,8 @@ class Tree(NamedTuple):
     edge_value_sum: np.ndarray  # float64 [E]: sum of values
     edge_value_square_sum: np.ndarray  # float64 [E]: sum of squared values
     edge_lead_sum: np.ndarray  # float64 [E]: sum of leads
+    edge_rave_visits: np.ndarray  # float32 [E or 0]: for UCT, games in which the mover was the first to play the move
+    edge_rave_sum: np.ndarray  # float32 [E or 0]: sum of their values
 
 
 class Answer(NamedTuple):
@@ -104,31 +106,33 @@ DTYPES = {
     "node_lead": np.float32, "node_ownership": np.int8,
     "edge_pos": np.int16, "edge_child": np.int32, "edge_logit": np.float32, "edge_prior": np.float32,
     "edge_visits": np.int32, "edge_virtual_loss": np.int16, "edge_value_sum": np.float64,
-    "edge_value_square_sum": np.float64, "edge_lead_sum": np.float64,
+    "edge_value_square_sum": np.float64, "edge_lead_sum": np.float64, "edge_rave_visits": np.float32,
+    "edge_rave_sum": np.float32,
 }
+RAVE_ARRAYS = ("edge_rave_visits", "edge_rave_sum")
 NODE_BYTES = sum(np.dtype(DTYPES[name]).itemsize for name in NODE_ARRAYS if name != "node_ownership")
-EDGE_BYTES = sum(np.dtype(DTYPES[name]).itemsize for name in EDGE_ARRAYS)
+EDGE_BYTES = sum(np.dtype(DTYPES[name]).itemsize for name in EDGE_ARRAYS if name not in RAVE_ARRAYS)
 
 
-def tree_shapes(nodes: int, edges: int, points: int) -> dict[str, tuple[int, ...]]:
+def tree_shapes(nodes: int, edges: int, points: int, has_rave: bool = False) -> dict[str, tuple[int, ...]]:
     """Return the shape of each array of a tree; `points` is 0 where nobody tells the ownership."""
     shapes: dict[str, tuple[int, ...]] = {"counters": (COUNTERS,), **dict.fromkeys(NODE_ARRAYS, (nodes,)),
                                           **dict.fromkeys(EDGE_ARRAYS, (edges,))}
-    return {**shapes, "node_ownership": (nodes, points)}
+    return {**shapes, "node_ownership": (nodes, points), **dict.fromkeys(RAVE_ARRAYS, (edges * has_rave,))}
 
 
-def new_tree(nodes: int, edges: int, points: int = 0) -> Tree:
+def new_tree(nodes: int, edges: int, points: int = 0, has_rave: bool = False) -> Tree:
     """Return an empty tree with room for so many nodes and edges (memory is touched only when used).
 
     `points` are S*S where the network tells the ownership.
     """
-    shapes = tree_shapes(nodes, edges, points)
+    shapes = tree_shapes(nodes, edges, points, has_rave)
     return Tree(*(np.zeros(shapes[name], dtype=DTYPES[name]) for name in Tree._fields))
 
 
 def grow_tree(tree: Tree, nodes: int, edges: int) -> Tree:
     """Return a copy with more room."""
-    larger = new_tree(nodes, edges, tree.node_ownership.shape[1])
+    larger = new_tree(nodes, edges, tree.node_ownership.shape[1], len(tree.edge_rave_sum) > 0)
     for old, new in zip(tree, larger, strict=True):
         new[: len(old)] = old
     return larger
@@ -186,6 +190,9 @@ def add_edge(tree: Tree, node: int, pos: int, least_prior: float) -> None:
     tree.edge_value_sum[edge] = 0.0
     tree.edge_value_square_sum[edge] = 0.0
     tree.edge_lead_sum[edge] = 0.0
+    if len(tree.edge_rave_sum) > 0:
+        tree.edge_rave_visits[edge] = 0.0
+        tree.edge_rave_sum[edge] = 0.0
 
 
 @kernel
@@ -250,6 +257,9 @@ def copy_subtree(target: Tree, source: Tree, root: int) -> None:
             target.edge_value_sum[edge] = source.edge_value_sum[old]
             target.edge_value_square_sum[edge] = source.edge_value_square_sum[old]
             target.edge_lead_sum[edge] = source.edge_lead_sum[old]
+            if len(source.edge_rave_sum) > 0:
+                target.edge_rave_visits[edge] = source.edge_rave_visits[old]
+                target.edge_rave_sum[edge] = source.edge_rave_sum[old]
             target.edge_child[edge] = NOT_EXPANDED
             if source.edge_child[old] != NOT_EXPANDED:
                 child = target.counters[NODES]

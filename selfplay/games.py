@@ -137,7 +137,8 @@ def tree_of(games: Games, g: int) -> Tree:
         tree.node_visits[g], tree.node_virtual_loss[g], tree.node_value[g], tree.node_raw_value[g],
         tree.node_lead[g], tree.node_ownership[g], tree.edge_pos[g],
         tree.edge_child[g], tree.edge_logit[g], tree.edge_prior[g], tree.edge_visits[g], tree.edge_virtual_loss[g],
-        tree.edge_value_sum[g], tree.edge_value_square_sum[g], tree.edge_lead_sum[g],
+        tree.edge_value_sum[g], tree.edge_value_square_sum[g], tree.edge_lead_sum[g], tree.edge_rave_visits[g],
+        tree.edge_rave_sum[g],
     )
 
 

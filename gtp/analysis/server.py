@@ -186,7 +186,7 @@ class AnalysisClient:
         """Put the positions of a query into the queue; raises QueryError."""
         from gtp.analysis.query import read_query
         query, game = read_query(query_id, content), self._loader.game
-        if not game.can_play(query.board_size):
+        if query.board_size not in game.sizes:  # its answers hold what only a network tells
             sizes = " to ".join(f"{size}x{size}" for size in sorted({game.sizes[0], game.sizes[-1]}))
             raise QueryError("boardXSize", f"This model is for {sizes} boards, not "
                                            f"{query.board_size}x{query.board_size}: give another one with --model")

@@ -39,9 +39,10 @@ def record_types(monkeypatch: pytest.MonkeyPatch, run: Callable[[], Any]) -> dic
     return types
 
 
-def test_a_search_calls_what_was_compiled_ahead(monkeypatch: pytest.MonkeyPatch):
+def test_a_search_calls_what_was_compiled_ahead(monkeypatch: pytest.MonkeyPatch, root: Path):
     ahead = record_types(monkeypatch, precompile.compile_search)
-    played = record_types(monkeypatch, make_engine(EngineOptions(model="none", size=5)).load)
+    options = EngineOptions(model=str(root / "model/dual-net.bin"), size=9)
+    played = record_types(monkeypatch, make_engine(options).load)
     assert all(ahead.values())
     assert played == ahead
 

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from board.constant import BOARD_SIZE
 from gtp.commands.gogui import ANALYZE_COMMANDS
+from nn.model_file import ModelFileError
 from program import PROGRAM_NAME, VERSION
-from tests.gtp.players import Controller
+from tests.gtp.players import Controller, FakeEvaluator
 
 # Standard commands and TamaGo's (without the analysis dialects).
 COMMANDS = """
@@ -127,14 +129,29 @@ def test_failures_say_why_and_change_nothing(gtp: Controller, line: str, message
     assert gtp.state() == before
 
 
-def test_a_size_the_network_cannot_play_is_refused():
-    gtp = Controller(any_size=False)
+def test_playouts_play_the_sizes_that_the_network_cannot(capsys: pytest.CaptureFixture[str]):
+    gtp = Controller(any_size=False, make=OneSize)
     gtp.ask("play b E5")
-    assert gtp.fail("boardsize 19") == "unacceptable size (sizes that can be played: 9 only, by model/model.bin)"
+    assert gtp.fail("boardsize 20") == "unacceptable size (sizes that can be played: 2 to 19)"
     assert len(gtp.engine.board.get_move_history()) == 1
+    gtp.ask("boardsize 6")
+    assert gtp.ask("genmove b") != "pass"
+    assert capsys.readouterr().err.count("6x6: UCT by playouts, without a network (model/model.bin plays 9)\n") == 1
+    gtp.ask("tamago-readsgf (;SZ[5])")
+    assert "no network of size 5" in gtp.fail("display_policy_black")  # what only a network tells
     gtp.ask("rectangular_boardsize 9 9")
-    assert gtp.engine.board.moves == 1
-    assert gtp.fail("tamago-readsgf (;SZ[13])") == "cannot load file"
+    gtp.ask("genmove b")
+    network = gtp.engine.evaluator
+    assert isinstance(network, OneSize) and network.calls and "9x9" not in capsys.readouterr().err
+
+
+class OneSize(FakeEvaluator):
+    """A network of 9x9."""
+
+    def __init__(self, board_size: int) -> None:
+        if board_size != BOARD_SIZE:
+            raise ModelFileError("x.bin", f"no network of size {board_size}")
+        super().__init__(board_size)
 
 
 def test_komi_and_clocks_survive_a_new_game(gtp: Controller):

@@ -1,0 +1,159 @@
+"""The position of a playout: what each color's move on each point weighs, kept up to date move by move.
+
+A point's weight follows from the eight cells around it (board/pattern.py numbers them) through a table of whole
+numbers, both colors side by side, so that sums stay exact however long the game. A move changes the codes of its own
+eight neighbors and of those of the stones that it captures, and nothing else is looked up again. `rows` holds the sums
+that a draw needs.
+
+Letters: C = (S + 2)^2 cells of the padded board.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from board.constant import PASS
+from board.pattern import pattern_code
+from board.playout import PLAYOUT_MOVES_PER_POINT
+from board.rules import play
+from board.state import BLACK, EMPTY, LAST_MOVE, OUT_OF_BOARD, SIZE, TO_MOVE, WHITE, WIDTH, State, new_state
+from common.kernel import kernel
+
+# A weight in whole numbers: gamma 1 (mcts/pattern_table.py) is this much.
+UNIT = 1000
+CODES = 1 << 16
+# Points that a playout treats in a special way at one move, at most.
+SPECIAL = 64
+
+
+class PlayoutGame(NamedTuple):
+    """The position of a playout and the work space of the thread that plays it."""
+
+    state: State
+    codes: np.ndarray  # int32 [C]: the eight cells around each point
+    weights: np.ndarray  # int32 [3, C]: by color, what a move on each empty point weighs; 0 elsewhere
+    rows: np.ndarray  # int64 [3, S + 2]: sums of the rows of weights
+    row_of: np.ndarray  # int16 [C]
+    changed: np.ndarray  # int16 [C]: stones that a move takes off
+    moves: np.ndarray  # int16 [M]: the moves of the game, from the start of the playout
+    previous: np.ndarray  # int16 [1]: the move before the last one, NO_MOVE if there is none
+    special: np.ndarray  # int16 [K]: points with a factor
+    factor: np.ndarray  # float32 [C]: how much more they weigh at this move, 0 for none
+    specials: np.ndarray  # int16 [1]: how many these are
+    refused: np.ndarray  # int16 [C]: points that were drawn and are not to be played at this move
+    cells: np.ndarray  # int16 [8]: a small region
+    owner: np.ndarray  # int8 [C]
+    queue: np.ndarray  # int16 [C]
+    random_state: np.ndarray  # uint64 [1]
+
+
+def new_playout_work(board_size: int, seed: int = 1) -> PlayoutGame:
+    """Return work space for playouts on one size of board; `seed` is not 0."""
+    state = new_state(board_size)
+    cells, width = len(state.stones), board_size + 2
+    return PlayoutGame(
+        state, np.zeros(cells, dtype=np.int32), np.zeros((3, cells), dtype=np.int32),
+        np.zeros((3, width), dtype=np.int64),
+        (np.arange(cells) // width).astype(np.int16), np.zeros(cells, dtype=np.int16),
+        np.zeros(PLAYOUT_MOVES_PER_POINT * board_size**2, dtype=np.int16), np.zeros(1, dtype=np.int16),
+        np.zeros(SPECIAL, dtype=np.int16), np.zeros(cells, dtype=np.float32), np.zeros(1, dtype=np.int16),
+        np.zeros(cells, dtype=np.int16), np.zeros(8, dtype=np.int16),
+        np.zeros(cells, dtype=np.int8), np.zeros(cells, dtype=np.int16), np.array([seed], dtype=np.uint64),
+    )
+
+
+@kernel
+def set_weight(work: PlayoutGame, color: int, pos: int, weight: int) -> None:
+    """Make a point weigh so much for a color. Modifies work.weights and rows."""
+    change = weight - work.weights[color, pos]
+    if change != 0:
+        work.weights[color, pos] = weight
+        work.rows[color, work.row_of[pos]] += change
+
+
+@kernel
+def refresh(work: PlayoutGame, table: np.ndarray, pos: int) -> None:
+    """Look up what a point weighs for both colors, nothing where a stone stands. Modifies work."""
+    stone = work.state.stones[pos]
+    if stone == EMPTY:
+        code = work.codes[pos]
+        set_weight(work, BLACK, pos, table[code, 0])
+        set_weight(work, WHITE, pos, table[code, 1])
+    elif stone != OUT_OF_BOARD:
+        set_weight(work, BLACK, pos, 0)
+        set_weight(work, WHITE, pos, 0)
+
+
+@kernel
+def start_playout(work: PlayoutGame, table: np.ndarray, previous: int) -> None:
+    """Make ready for a playout from work.state; `previous` is the move before its last one. Modifies work."""
+    size, width = work.state.info[SIZE], work.state.info[WIDTH]
+    work.previous[0] = previous
+    for color in (BLACK, WHITE):
+        for row in range(width):
+            work.rows[color, row] = 0
+    for y in range(1, size + 1):
+        for pos in range(y * width + 1, y * width + size + 1):
+            work.codes[pos] = pattern_code(work.state, pos)
+            work.weights[BLACK, pos] = 0
+            work.weights[WHITE, pos] = 0
+            refresh(work, table, pos)
+
+
+@kernel
+def toggle(codes: np.ndarray, width: int, pos: int, stone: int) -> None:
+    """Put a stone into the codes of the cells around `pos`, or take it out of them. Modifies codes."""
+    codes[pos + width + 1] ^= stone
+    codes[pos + width] ^= stone << 2
+    codes[pos + width - 1] ^= stone << 4
+    codes[pos + 1] ^= stone << 6
+    codes[pos - 1] ^= stone << 8
+    codes[pos - width + 1] ^= stone << 10
+    codes[pos - width] ^= stone << 12
+    codes[pos - width - 1] ^= stone << 14
+
+
+@kernel
+def refresh_around(work: PlayoutGame, table: np.ndarray, width: int, pos: int) -> None:
+    """Look up the weights of a cell and its eight neighbors. Modifies work."""
+    for y in range(-1, 2):
+        for cell in range(pos + y * width - 1, pos + y * width + 2):
+            refresh(work, table, cell)
+
+
+@kernel
+def list_captured(state: State, pos: int, color: int, out: np.ndarray) -> int:
+    """Write the stones that a move on `pos` takes off to `out` and return how many. Modifies out."""
+    ids, width, count = state.string_id, state.info[WIDTH], 0
+    a, b, c, d = ids[pos - width], ids[pos - 1], ids[pos + 1], ids[pos + width]
+    for string_id, seen in ((a, False), (b, b == a), (c, c == a or c == b), (d, d == a or d == b or d == c)):
+        if string_id == 0 or seen or state.stones[string_id] == color or state.liberties[string_id] != 1:
+            continue
+        stone = string_id
+        while True:
+            out[count] = stone
+            count += 1
+            stone = state.string_next[stone]
+            if stone == string_id:
+                break
+    return count
+
+
+@kernel
+def play_in_playout(work: PlayoutGame, table: np.ndarray, pos: int) -> int:
+    """Play a legal move, or PASS, of the side to move and return the number of captured stones. Modifies work."""
+    state = work.state
+    color, width, count = state.info[TO_MOVE], state.info[WIDTH], 0
+    work.previous[0] = state.info[LAST_MOVE]
+    if pos != PASS:
+        count = list_captured(state, pos, color, work.changed)
+    play(state, pos, color)
+    if pos == PASS:
+        return 0
+    toggle(work.codes, width, pos, color)
+    for i in range(count):
+        toggle(work.codes, width, work.changed[i], 3 - color)
+    refresh_around(work, table, width, pos)
+    for i in range(count):
+        refresh_around(work, table, width, work.changed[i])
+    return count

@@ -1,0 +1,140 @@
+"""Shapes of three to six points: whose middle decides whether they are two eyes or one (nakade).
+
+A shape is known by the sum of the squares of its points' neighbors inside the shape: three in a row or bent 6, the
+pyramid of four 12, the bulky five 22 and the cross of five 20, the rabbity six 30. No other shape of these sizes has
+that number, and in each of them one point has more neighbors than any other: the vital one.
+"""
+
+import numpy as np
+
+from board.constant import PASS
+from board.state import EMPTY, OUT_OF_BOARD, WIDTH, State
+from common.kernel import kernel
+
+LARGEST_SHAPE = 6
+SQUARE_FOUR = 16
+
+
+@kernel
+def neighbors_inside(cells: np.ndarray, count: int, width: int, i: int) -> int:
+    """Return how many of the first `count` cells stand beside cell `i` of them."""
+    number = 0
+    for k in range(count):
+        step = abs(cells[k] - cells[i])
+        if step == 1 or step == width:
+            number += 1
+    return number
+
+
+@kernel
+def shape_number(cells: np.ndarray, count: int, width: int) -> int:
+    """Return the number by which a shape is known."""
+    number = 0
+    for i in range(count):
+        number += neighbors_inside(cells, count, width, i) ** 2
+    return number
+
+
+@kernel
+def has_vital_point(count: int, number: int) -> bool:
+    """Return whether a shape of so many points and this number has a vital point."""
+    return ((count == 3 and number == 6) or (count == 4 and number == 12)
+            or (count == 5 and (number == 20 or number == 22)) or (count == 6 and number == 30))
+
+
+@kernel
+def vital_point(cells: np.ndarray, count: int, width: int) -> int:
+    """Return the vital point of a shape, PASS if it has none."""
+    if not has_vital_point(count, shape_number(cells, count, width)):
+        return PASS
+    best, most = PASS, 0
+    for i in range(count):
+        number = neighbors_inside(cells, count, width, i)
+        if number > most:
+            best, most = int(cells[i]), number
+    return best
+
+
+@kernel
+def is_dead_shape(cells: np.ndarray, count: int, width: int) -> bool:
+    """Return whether capturing stones of this shape leaves no two eyes: one and two, three, and those with a middle.
+
+    Also the square of four, which is no two eyes even when its owner moves first.
+    """
+    if count <= 2:
+        return True
+    number = shape_number(cells, count, width)
+    return has_vital_point(count, number) or (count == 4 and number == SQUARE_FOUR)
+
+
+@kernel
+def list_region(state: State, start: int, cells: np.ndarray) -> int:
+    """Write the empty region around the empty point `start` to cells [8] and return its size.
+
+    0 when it has more than LARGEST_SHAPE points or both colors beside it. Modifies cells.
+    """
+    width, head, count, owner = state.info[WIDTH], 0, 1, EMPTY
+    cells[0] = start
+    while head < count:
+        pos = cells[head]
+        head += 1
+        for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
+            stone = state.stones[neighbor]
+            if stone == OUT_OF_BOARD:
+                continue
+            if stone != EMPTY:
+                if owner != EMPTY and owner != stone:
+                    return 0
+                owner = stone
+                continue
+            known = False
+            for i in range(count):
+                known = known or cells[i] == neighbor
+            if not known:
+                if count == LARGEST_SHAPE:
+                    return 0
+                cells[count] = neighbor
+                count += 1
+    return count
+
+
+@kernel
+def find_nakade(state: State, last: int, cells: np.ndarray) -> int:
+    """Return the vital point of a small region beside the last move, PASS if there is none. Modifies cells [8]."""
+    width = state.info[WIDTH]
+    if last <= PASS:
+        return PASS
+    for neighbor in (last - width, last - 1, last + 1, last + width):
+        if state.stones[neighbor] == EMPTY:
+            count = list_region(state, neighbor, cells)
+            if count >= 3:
+                pos = vital_point(cells, count, width)
+                if pos != PASS:
+                    return pos
+    return PASS
+
+
+@kernel
+def breaks_nothing(state: State, pos: int, color: int, cells: np.ndarray) -> bool:
+    """Return whether a self-atari on `pos` of up to LARGEST_SHAPE stones has a shape that makes no two eyes.
+
+    Such a throw-in may kill; any other one gives stones away, or breaks a seki. Modifies cells [8].
+    """
+    width, count = state.info[WIDTH], 1
+    cells[0] = pos
+    for side in (pos - width, pos - 1, pos + 1, pos + width):
+        if state.stones[side] != color:
+            continue
+        known = False
+        for i in range(count):
+            known = known or cells[i] == side
+        stone = side
+        while not known:
+            if count == LARGEST_SHAPE:
+                return False
+            cells[count] = stone
+            count += 1
+            stone = state.string_next[stone]
+            if stone == side:
+                break
+    return is_dead_shape(cells, count, width)

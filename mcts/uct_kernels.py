@@ -1,0 +1,243 @@
+"""The verbs of the search without a network: select, expand, play out, back up.
+
+A line goes down the tree, then a playout ends its game; both together are the moves of the line, which RAVE looks at.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from board.constant import NO_MOVE, PASS
+from board.ladder import LadderWork, find_ladders, new_ladder_work
+from board.playout import PLAYOUT_MOVES_PER_POINT
+from board.rules import play_recorded
+from board.state import BLACK, PASSES, TO_MOVE, WHITE, History, copy_state, copy_words
+from common.kernel import kernel
+from mcts.constant import MAX_DEPTH, NOT_EXPANDED
+from mcts.outcome import value_of_lead
+from mcts.pattern_features import FEATURES, PriorTable, find_features, move_gamma
+from mcts.playout_board import PlayoutGame, start_playout
+from mcts.playout_policy import PlayoutRules, play_out, playout_score
+from mcts.search_kernels import add_candidates
+from mcts.tree_arrays import EXPANDED, NODES, ROOT, Batch, Position, Tree, add_node
+from mcts.uct import select_by_uct
+from mcts.uct_params import UctParams
+
+# The share of the priors that PASS has: next to nothing, so that it is looked at when nothing else is left to do.
+PASS_PRIOR = 1e-3
+
+
+class PlayoutLines(NamedTuple):
+    """PlayoutLines that are searched at the same time, and work space. L = lines."""
+
+    moves: np.ndarray  # int16 [L, M]: the moves after the root, those in the tree first
+    length: np.ndarray  # int32 [L]: how many these are
+    previous: np.ndarray  # int16 [L]: the move before the last one in the tree
+    score: np.ndarray  # float32 [L]: Black's final score, komi taken off
+    first: np.ndarray  # int8 [C]: who plays each point first
+    features: np.ndarray  # int32 [F]
+    ladders: LadderWork
+
+
+class UctPlan(NamedTuple):
+    """What the kernels are told about a search."""
+
+    params: UctParams
+    priors: PriorTable
+    rules: PlayoutRules
+    komi: float
+
+
+def new_lines(board_size: int, count: int) -> PlayoutLines:
+    """Return room for lines that are searched at the same time."""
+    longest = MAX_DEPTH + PLAYOUT_MOVES_PER_POINT * board_size**2
+    return PlayoutLines(np.zeros((count, longest), dtype=np.int16), np.zeros(count, dtype=np.int32),
+                 np.zeros(count, dtype=np.int16), np.zeros(count, dtype=np.float32),
+                 np.zeros((board_size + 2) ** 2, dtype=np.int8), np.zeros(len(FEATURES), dtype=np.int32),
+                 new_ladder_work(board_size))
+
+
+@kernel
+def move_before_last(history: History) -> int:
+    """Return the move before the last one of a game, NO_MOVE if there is none."""
+    length = history.length[0]
+    return int(history.pos[length - 2]) if length > 2 else NO_MOVE
+
+
+@kernel
+def sort_edges(tree: Tree, node: int) -> None:
+    """Put the unvisited edges of a new node in the order of their priors, the greatest first. Modifies tree.
+
+    Shell's sort, with gaps that fit boards.
+    """
+    first, count = tree.node_edge[node], tree.node_edges[node]
+    for gap in (57, 23, 10, 4, 1):
+        for i in range(first + gap, first + count):
+            pos, prior = tree.edge_pos[i], tree.edge_prior[i]
+            k = i
+            while k >= first + gap and tree.edge_prior[k - gap] < prior:
+                tree.edge_pos[k] = tree.edge_pos[k - gap]
+                tree.edge_prior[k] = tree.edge_prior[k - gap]
+                k -= gap
+            tree.edge_pos[k] = pos
+            tree.edge_prior[k] = prior
+
+
+@kernel
+def set_pattern_priors(tree: Tree, node: int, position: Position, lines: PlayoutLines, plan: UctPlan) -> None:
+    """Give a new node's candidates priors by their features, the same to all without patterns. Modifies tree, lines."""
+    state, history = position
+    color, first, count = state.info[TO_MOVE], tree.node_edge[node], tree.node_edges[node]
+    uses_patterns = plan.params.prior > 0.0 or plan.params.widening > 0.0
+    if uses_patterns:
+        find_ladders(state, lines.ladders)
+    previous, total = move_before_last(history), 0.0
+    for edge in range(first, first + count):
+        pos, gamma = tree.edge_pos[edge], 1.0
+        if pos != PASS and uses_patterns:
+            find_features(state, previous, lines.ladders, pos, color, lines.features)
+            gamma = move_gamma(state, plan.priors, pos, color, lines.features)
+        if pos != PASS:
+            total += gamma
+        tree.edge_prior[edge] = gamma
+    for edge in range(first, first + count):
+        if tree.edge_pos[edge] == PASS:
+            tree.edge_prior[edge] = PASS_PRIOR * total if total > 0.0 else 1.0
+    total = total * (1.0 + PASS_PRIOR) if total > 0.0 else 1.0
+    for edge in range(first, first + count):
+        tree.edge_prior[edge] /= total
+    sort_edges(tree, node)
+
+
+@kernel
+def expand_by_patterns(
+    tree: Tree, node: int, position: Position, batch: Batch, lines: PlayoutLines, depth: int, plan: UctPlan,
+    value: float,
+) -> None:
+    """Give a node, `depth` moves below the root, its candidates; its mover's value is `value`. Modifies tree, lines."""
+    add_candidates(tree, node, position, batch, depth, 0.0)
+    set_pattern_priors(tree, node, position, lines, plan)
+    first = tree.node_edge[node]
+    for edge in range(first, first + tree.node_edges[node]):
+        tree.edge_logit[edge] = np.log(tree.edge_prior[edge])
+    tree.node_value[node] = value
+    tree.node_raw_value[node] = value
+    tree.node_kind[node] = EXPANDED
+
+
+@kernel
+def select_for_playout(
+    tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, index: int, plan: UctPlan,
+) -> None:
+    """Play one line from the root to a position that is no node yet, or to the end of the game.
+
+    A position whose move was visited often enough becomes a node, and its playout begins there. Modifies tree, line,
+    lines and entry `index` of the batch, whose positions.now keeps the end of the line.
+    """
+    state, history = line
+    copy_state(state, root.state)
+    history.length[0] = root.history.length[0]
+    node, depth = ROOT, 0
+    while depth < MAX_DEPTH:
+        edge = select_by_uct(tree, node, plan.params)
+        batch.path[index, depth] = edge
+        lines.moves[index, depth] = tree.edge_pos[edge]
+        tree.edge_virtual_loss[edge] += 1
+        tree.node_virtual_loss[node] += 1
+        depth += 1
+        play_recorded(state, history, tree.edge_pos[edge], state.info[TO_MOVE])
+        if tree.edge_child[edge] == NOT_EXPANDED:
+            visits = tree.edge_visits[edge]
+            if visits >= plan.params.expand and state.info[PASSES] < 2:
+                node = add_node(tree)
+                tree.edge_child[edge] = node
+                expand_by_patterns(tree, node, line, batch, lines, depth, plan,
+                                   1.0 - tree.edge_value_sum[edge] / visits)
+            break
+        node = tree.edge_child[edge]
+    batch.length[index] = depth
+    lines.previous[index] = move_before_last(history)
+    copy_words(batch.positions.now[index], state.buffer)
+
+
+@kernel
+def play_out_lines(work: PlayoutGame, batch: Batch, lines: PlayoutLines, first: int, last: int, plan: UctPlan) -> None:
+    """Play out the lines from `first` to below `last`. Modifies work and these entries of lines."""
+    for index in range(first, last):
+        copy_words(work.state.buffer, batch.positions.now[index])
+        start_playout(work, plan.rules.table, lines.previous[index])
+        count, depth = play_out(work, plan.rules), batch.length[index]
+        for i in range(count):
+            lines.moves[index, depth + i] = work.moves[i]
+        lines.length[index] = depth + count
+        lines.score[index] = playout_score(work) - plan.komi
+
+
+@kernel
+def add_rave(tree: Tree, node: int, first_player: np.ndarray, color: int, value: float) -> None:
+    """Count a game for the moves of a node that its mover was the first to play in it. Modifies tree."""
+    first = tree.node_edge[node]
+    for edge in range(first, first + tree.node_edges[node]):
+        pos = tree.edge_pos[edge]
+        if pos != PASS and first_player[pos] == color:
+            tree.edge_rave_visits[edge] += 1.0
+            tree.edge_rave_sum[edge] += value
+
+
+@kernel
+def back_up_line(tree: Tree, batch: Batch, lines: PlayoutLines, index: int, root_color: int) -> None:
+    """Give the result of a finished line to the nodes on its way, and to RAVE. Modifies tree and lines.first."""
+    first_player, depth, score = lines.first, batch.length[index], float(lines.score[index])
+    for pos in range(len(first_player)):
+        first_player[pos] = 0
+    for i in range(lines.length[index] - 1, depth - 1, -1):
+        first_player[lines.moves[index, i]] = root_color if i % 2 == 0 else 3 - root_color
+    for i in range(depth - 1, -1, -1):
+        color = root_color if i % 2 == 0 else 3 - root_color
+        first_player[lines.moves[index, i]] = color
+        value = value_of_lead(score if color == BLACK else -score)
+        node = ROOT if i == 0 else tree.edge_child[batch.path[index, i - 1]]
+        edge = batch.path[index, i]
+        tree.edge_visits[edge] += 1
+        tree.edge_virtual_loss[edge] -= 1
+        tree.edge_value_sum[edge] += value
+        tree.edge_value_square_sum[edge] += value * value
+        tree.edge_lead_sum[edge] += score if color != WHITE else -score
+        tree.node_visits[node] += 1
+        tree.node_virtual_loss[node] -= 1
+        add_rave(tree, node, first_player, color, value)
+
+
+@kernel
+def begin_uct(tree: Tree, root: Position, batch: Batch, lines: PlayoutLines, plan: UctPlan) -> None:
+    """Make the position at the root the only node of an empty tree. Modifies tree, lines and batch."""
+    tree.counters[NODES] = 0
+    expand_by_patterns(tree, add_node(tree), root, batch, lines, 0, plan, 0.5)
+
+
+@kernel
+def search_lines(
+    tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, work: PlayoutGame, wanted: int,
+    plan: UctPlan,
+) -> None:
+    """Search so many lines one after the other. Modifies tree, line, batch, lines and work."""
+    for _ in range(wanted):
+        select_for_playout(tree, root, line, batch, lines, 0, plan)
+        play_out_lines(work, batch, lines, 0, 1, plan)
+        back_up_line(tree, batch, lines, 0, root.state.info[TO_MOVE])
+
+
+@kernel
+def select_lines(
+    tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, wanted: int, plan: UctPlan,
+) -> None:
+    """Choose so many lines to be played out together; each counts as lost for the next. Modifies all but plan."""
+    for index in range(wanted):
+        select_for_playout(tree, root, line, batch, lines, index, plan)
+
+
+@kernel
+def back_up_lines(tree: Tree, batch: Batch, lines: PlayoutLines, wanted: int, root_color: int) -> None:
+    """Back up the lines that were played out. Modifies tree and lines.first."""
+    for index in range(wanted):
+        back_up_line(tree, batch, lines, index, root_color)

@@ -1,0 +1,61 @@
+"""The player without a network: quick to start, and there where no network can play."""
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from board.stone import Stone
+from engine.engine import Engine, EvaluatorSource
+from engine.options import EngineOptions
+from mcts.playout_tree import PlayoutTree
+from mcts.uct_params import UctParams
+from nn.model_file import ANY_SIZE
+from tests.gtp.players import FakeEvaluator, run_main
+
+PLAY = """
+import sys, time
+from engine.loader import make_engine
+from engine.options import EngineOptions
+from board.stone import Stone
+engine = make_engine(EngineOptions(search="uct", size=5, visits=30))
+engine.load()
+engine.genmove(Stone.BLACK, time.monotonic())
+print(*sorted({"torch", "openvino"} & set(sys.modules)))
+"""
+
+
+def test_it_needs_no_torch(root: Path) -> None:
+    assert subprocess.run([sys.executable, "-c", PLAY], cwd=root, capture_output=True, text=True).stdout.split() == []
+
+
+@pytest.mark.parametrize(("options", "knows_go", "is_playout"), [
+    ({}, True, False), ({"search": "uct"}, True, True), ({"model": "none"}, False, True),
+    ({"model": "none", "search": "gumbel"}, False, False), ({"model": "none", "policy_move": True}, False, False),
+])
+def test_who_takes_the_board(options: dict, knows_go: bool, is_playout: bool) -> None:
+    source = EvaluatorSource(lambda size: FakeEvaluator(size or 5), ANY_SIZE, knows_go=knows_go)
+    engine = Engine(EngineOptions(size=5, visits=4, uct=UctParams(rave=3.0), threads=2, **options), source)
+    assert isinstance(engine.tree, PlayoutTree) == is_playout
+    assert engine.tree.params.uct.rave == 3.0 and engine.tree.params.threads == 2
+    engine.genmove(Stone.BLACK, 0.0)
+    assert engine.estimate_position(Stone.BLACK, Stone.WHITE, 0, 2).ownership.shape == (25,)
+
+
+def test_it_thinks_on_the_opponents_time_and_resigns() -> None:
+    source = EvaluatorSource(lambda size: FakeEvaluator(size or 5), ANY_SIZE)
+    options = EngineOptions(size=5, visits=50, search="uct", ponder=True, resign_streak=1, min_resign_move=0, komi=60.5)
+    engine = Engine(options, source)
+    engine.genmove(Stone.WHITE, 0.0)
+    assert engine.wants_to_ponder()
+    asked = iter([False, False, True, True])
+    engine.ponder(lambda: next(asked))
+    assert engine.tree.root.node_visits > 50
+    assert engine.find_move(Stone.BLACK, 0.0) == -1  # RESIGN: 60 points cannot be made up for
+
+
+def test_numbers_that_make_no_sense_are_refused_with_one_line() -> None:
+    status, out, err = run_main("--search", "uct", "--uct", "speed=3", text="quit\n")
+    assert status == 2 and not out and "speed is none of ucb" in err

@@ -1,0 +1,1 @@
+"""Learning what moves weigh: the parts of tools/learn_patterns.py."""
