@@ -2,6 +2,7 @@
 
 import threading
 from collections import deque
+from contextlib import closing
 
 from common.print_console import print_err, print_out
 from tools.matchlib.command import split_command
@@ -25,33 +26,38 @@ def run_match(config: MatchConfig) -> None:
         MatchError: The match cannot be started or continued.
         KeyboardInterrupt: The user stopped it; finished games are kept, and the table has been printed.
     """
-    commands = {"first": split_command(config.first), "second": split_command(config.second)}
-    openings = get_openings(config)
-    store = MatchStore(config)
-    try:
-        pending = [index for index in range(config.games) if index not in store.records]
-        if len(store.records):
-            print_err(f"{len(store.records)} games found in {config.directory}, {len(pending)} to play")
-        if pending:
-            if len(openings) < (config.games + 1) // 2:
-                print_err(f"{len(openings)} different openings are used in turn")
-            _play_pending(config, store, commands, openings, pending)
+    with closing(open_match(config)) as store:
+        try:
+            play_missing_games(config, store)
+        except KeyboardInterrupt:
+            _print_table(config, store)
+            print_err("stopped: the same command continues the match")
+            raise
         _print_table(config, store)
-    finally:
-        store.close()
 
 
-def _play_pending(
-    config: MatchConfig, store: MatchStore, commands: dict[str, list[str]], openings: list[Opening], pending: list[int]
-) -> None:
+def open_match(config: MatchConfig) -> MatchStore:
+    """Return the games that a directory holds; raises MatchError for a match that cannot be started or continued."""
+    for command in (config.first, config.second):
+        split_command(command)
+    get_openings(config)
+    return MatchStore(config)
+
+
+def play_missing_games(config: MatchConfig, store: MatchStore) -> None:
+    """Play the games that the store lacks; raises as run_match does, with finished games kept."""
+    openings = get_openings(config)
+    pending = [index for index in range(config.games) if index not in store.records]
+    if len(store.records):
+        print_err(f"{len(store.records)} games found in {config.directory}, {len(pending)} to play")
+    if not pending:
+        return
+    if len(openings) < (config.games + 1) // 2:
+        print_err(f"{len(openings)} different openings are used in turn")
+    commands = {"first": split_command(config.first), "second": split_command(config.second)}
     pool = MatchPool(config, store, commands, openings, pending)
     try:
         pool.run()
-    except KeyboardInterrupt:
-        pool.stop()
-        _print_table(config, store)
-        print_err("stopped: the same command continues the match")
-        raise
     except BaseException:
         pool.stop()
         raise

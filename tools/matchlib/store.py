@@ -16,6 +16,11 @@ GAMES_FILE = "games.jsonl"
 LOCK_FILE = "lock"
 
 
+def game_file_name(index: int) -> str:
+    """Return the name of a game's SGF file."""
+    return f"game{index + 1:05d}.sgf"
+
+
 class MatchStore:
     """Games on disk: one JSON line a game, appended and synced, beside the SGF files.
 
@@ -54,7 +59,7 @@ class MatchStore:
     def add(self, record: MatchRecord, sgf: bytes) -> None:
         """Keep a finished game; safe to call from several threads. Raises OSError when the disk fails."""
         with self._lock:
-            write_atomically(self.sgf_directory / f"game{record.index + 1:05d}.sgf", sgf)
+            write_atomically(self.sgf_directory / game_file_name(record.index), sgf)
             with (self.directory / GAMES_FILE).open("ab") as file:
                 file.write(record.to_json().encode() + b"\n")
                 file.flush()

@@ -1,0 +1,76 @@
+"""A tournament: everybody meets everybody, it goes on where it was stopped, and the page has all games."""
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.tools.matches import fake, read_records
+from tools.tournament import main
+
+
+class Links(HTMLParser):
+    """Keeps where the links of a page lead."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take in a link."""
+        self.found += [value or "" for name, value in attrs if name == "href"]
+
+
+def play(directory: Path, players: dict[str, str], *options: str) -> tuple[int, str]:
+    """Return the exit status of a tournament on 5x5, and what it said."""
+    arguments = [f"--player={name}={command}" for name, command in players.items()]
+    result = CliRunner().invoke(main, [*arguments, "--dir", str(directory), "--size", "5", "--komi", "0.5", *options],
+                                standalone_mode=False)
+    assert result.exception is None, result.output
+    return result.return_value, result.output
+
+
+def test_everybody_meets_everybody_and_a_second_run_goes_on(tmp_path: Path) -> None:
+    players = {name: fake(f"--name {name} --seed {seed}") for seed, name in enumerate(("one", "two", "three"), 1)}
+    status, text = play(tmp_path, players, "--games", "2")
+    assert status == 0 and [line.split()[0] for line in text.splitlines() if "[" in line and "%" in line][-3:]
+    pairs = ("one-two", "one-three", "two-three")
+    before = {pair: (tmp_path / pair / "games.jsonl").read_text() for pair in pairs}
+    assert all(len(read_records(tmp_path / pair)) == 2 for pair in pairs)
+    players["four"] = fake("--name four --seed 4")
+    status, text = play(tmp_path, players, "--games", "3")
+    assert status == 0
+    for pair in (*pairs, "one-four", "two-four", "three-four"):
+        records = read_records(tmp_path / pair)
+        assert [record.index for record in records] == [0, 1, 2]
+        assert {record.black for record in records} == {"first", "second"}
+    assert all((tmp_path / pair / "games.jsonl").read_text().startswith(lines) for pair, lines in before.items())
+    table = [line.split() for line in text.splitlines()[-5:]]
+    assert table[0][-4:] == [row[0] for row in table[1:]] and {row[0] for row in table[1:]} == set(players)
+    elo = [int(row[1]) for row in table[1:]]
+    assert elo == sorted(elo, reverse=True) and dict(zip((row[0] for row in table[1:]), elo, strict=True))["one"] == 0
+    page, links = (tmp_path / "index.html").read_text(encoding="utf-8"), Links()
+    links.feed(page)
+    assert len(links.found) == 18 and all((tmp_path / link).is_file() for link in links.found)
+    assert "&lt;" not in page and page.count("<h2>") == 7
+
+
+@pytest.mark.parametrize(("texts", "complaint"), [
+    (["one=a"], "needs two players or more"), (["one=a", "ONE=b"], "two players are called one"),
+    (["one=a", "b"], "'b' is not NAME=COMMAND"), (["one=a", "a/b=c"], "is not NAME=COMMAND"),
+    (["one=a", "two= "], "is not NAME=COMMAND"), (["one=no-such-engine", "two=b"], "command not found: no-such-engine"),
+])
+def test_what_is_no_tournament_is_refused_in_one_line(tmp_path: Path, texts: list[str], complaint: str) -> None:
+    arguments = [f"--player={text}" for text in texts]
+    result = CliRunner().invoke(main, [*arguments, "--dir", str(tmp_path / "cup")], standalone_mode=False)
+    assert result.return_value == 2 and complaint in result.output and len(result.output.splitlines()) == 1
+    assert not (tmp_path / "cup").exists()
+
+
+def test_the_page_shows_commands_as_text(tmp_path: Path) -> None:
+    players = {"a": fake("--name <a>"), "b": fake("--name b --seed 2")}
+    assert play(tmp_path, players, "--games", "1")[0] == 0
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "&lt;a&gt;" in page and "<a>" not in page

@@ -1,0 +1,102 @@
+"""Play a tournament of GTP engines, everybody against everybody, with our board as the referee.
+
+    python tools/tournament.py --dir results/cup --games 20 \\
+        --player "uct=main.py --search uct --visits 1000" --player "puct=main.py --visits 50" \\
+        --player "gnugo=gnugo --mode gtp --level 10 --chinese-rules --positional-superko --capture-all-dead"
+
+Each pairing is a match (tools/match.py tells the rules, and how commands are started) in a folder of its own below the
+directory, two games at a time in turn. After each of them index.html there has the table, with Elo and its 95 %
+interval on one scale, and all games. Stopped at any time, the same command goes on; players may be added behind the
+others, and games made more.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from common.atomic_file import write_atomically
+from common.command_line import FiniteFloat, run_command
+from common.cores import count_usable_cores
+from common.print_console import print_err, print_out
+from tools.match import EXIT_BAD_OPTIONS, EXIT_INTERRUPTED, interrupt
+from tools.matchlib.config import MatchConfig
+from tools.matchlib.errors import MatchError
+from tools.tournamentlib.page import format_ratings, make_page
+from tools.tournamentlib.round_robin import (
+    Entrant,
+    Pairing,
+    check_players,
+    make_pairings,
+    play_rounds,
+    rate_all,
+    read_player,
+)
+
+PAGE = "index.html"
+
+
+def write_page(directory: Path, title: str, players: list[Entrant], pairings: list[Pairing]) -> None:
+    """Bring the page up to date; raises MatchError."""
+    try:
+        write_atomically(directory / PAGE, make_page(title, players, rate_all(players, pairings), pairings).encode())
+    except OSError as error:
+        raise MatchError(f"cannot write {directory / PAGE}: {error.strerror or error}") from error
+
+
+def run_tournament(players: list[Entrant], config: MatchConfig) -> None:
+    """Play what is missing, keep the page up to date, and print the table; raises as a match does."""
+    clock = f", {config.time_seconds} s a side" if config.time_seconds else ""
+    title = f"{len(players)} players, {config.size}x{config.size}, komi {config.komi:g}{clock}"
+    pairings = make_pairings(players, config)
+    try:
+        for _ in play_rounds(pairings, config.games):
+            write_page(config.directory, title, players, pairings)
+    except KeyboardInterrupt:
+        print_err("stopped: the same command continues the tournament")
+        raise
+    finally:
+        if any(pairing.records for pairing in pairings):
+            print_out(f"\n{title}\n\n{format_ratings(rate_all(players, pairings), pairings)}")
+
+
+@click.command(context_settings={"show_default": True})
+@click.option("--player", "texts", multiple=True, required=True, metavar="NAME=COMMAND",
+              help="A player; give two or more. The first one's Elo is 0.")
+@click.option("--dir", "directory", required=True, type=click.Path(path_type=Path, file_okay=False),
+              help="Directory for the games and the page; a tournament in it is continued.")
+@click.option("--games", type=click.IntRange(min=1), default=20, help="Games of each pairing.")
+@click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=9, help="Board size.")
+@click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, help="Komi.")
+@click.option("--parallel", type=click.IntRange(min=1), default=1, help="Games played at the same time.")
+@click.option("--time", "time_seconds", type=click.IntRange(min=1), default=None,
+              help="Seconds per side and game; no clock when left out.")
+@click.option("--openings", default="center", help="center, random, none, or a file with one opening a line.")
+@click.option("--scoring", type=click.Choice(["area", "friendly"]), default="area",
+              help="area: all stones are alive; friendly: stones that playouts find dead are removed first.")
+@click.option("--seed", type=int, default=0, help="Seed of the openings.")
+def main(texts: Sequence[str], **options: Any) -> int:
+    """Play a tournament of GTP engines and print the table."""
+    signal.signal(signal.SIGTERM, interrupt)
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, count_usable_cores() // options["parallel"])))
+    try:
+        players = [read_player(text) for text in texts]
+        check_players(players)
+        run_tournament(players, MatchConfig(first="", second="", **options))
+    except (ValueError, MatchError) as error:
+        print_err(f"tournament: {error}")
+        return EXIT_BAD_OPTIONS
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, "tournament.py"))

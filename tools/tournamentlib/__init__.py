@@ -1,0 +1,1 @@
+"""The parts of the tournament: who meets whom, and the page."""

@@ -1,0 +1,108 @@
+"""A round robin: everybody meets everybody, a pair of games at a time, each pairing a match directory of its own."""
+
+import itertools
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from tools.matchlib.config import MatchConfig
+from tools.matchlib.rating import PairResult, Rating, rate_players
+from tools.matchlib.record import MatchRecord
+from tools.matchlib.report import count_results
+from tools.matchlib.runner import open_match, play_missing_games
+
+# Names are parts of file names.
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
+# Both players are Black once in each opening.
+GAMES_PER_ROUND = 2
+
+
+class Entrant(NamedTuple):
+    """Who takes part."""
+
+    name: str
+    command: str
+
+
+def read_player(text: str) -> Entrant:
+    """Return the player of a text NAME=COMMAND; raises ValueError."""
+    name, _, command = text.partition("=")
+    if not NAME.fullmatch(name) or not command.strip():
+        raise ValueError(f"{text[:60]!r} is not NAME=COMMAND (a name has letters, digits and ._+-)")
+    return Entrant(name, command)
+
+
+def check_players(players: list[Entrant]) -> None:
+    """Raise ValueError unless there are two or more, each of a name of its own."""
+    if len(players) < 2:
+        raise ValueError("a tournament needs two players or more: give --player NAME=COMMAND for each")
+    names = [player.name.lower() for player in players]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two players are called {name}")
+
+
+@dataclass
+class Pairing:
+    """The games of two players."""
+
+    config: MatchConfig
+    records: list[MatchRecord]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Who played."""
+        names = self.config.names
+        assert names is not None
+        return names
+
+    @property
+    def result(self) -> PairResult:
+        """The score of the first."""
+        wins, draws, _ = count_results(self.records)
+        return PairResult(*self.names, wins + draws / 2.0, len(self.records))
+
+
+def make_pairings(players: list[Entrant], config: MatchConfig) -> list[Pairing]:
+    """Return all pairings; `config` has what they share, its directory the folder of all."""
+    return [
+        Pairing(replace(config, first=a.command, second=b.command, names=(a.name, b.name),
+                        directory=config.directory / f"{a.name}-{b.name}"), [])
+        for a, b in itertools.combinations(players, 2)
+    ]
+
+
+def play_rounds(pairings: list[Pairing], games: int) -> Iterator[int]:
+    """Play until each pairing has so many games, and yield after each that brought a pairing further.
+
+    All pairings come in turn, two games each, so that a tournament that is stopped is even. Raises MatchError and
+    KeyboardInterrupt as a match does.
+    """
+    for done in range(GAMES_PER_ROUND, games + GAMES_PER_ROUND, GAMES_PER_ROUND):
+        for number, pairing in enumerate(pairings):
+            with closing(open_match(replace(pairing.config, games=min(done, games)))) as store:
+                try:
+                    if len(store.records) < min(done, games):
+                        play_missing_games(replace(pairing.config, games=min(done, games)), store)
+                finally:
+                    pairing.records = [record for _, record in sorted(store.records.items())]
+            yield number
+
+
+def rate_all(players: list[Entrant], pairings: list[Pairing]) -> dict[str, Rating]:
+    """Return the ratings, the strongest first; the first player named is 0 on the scale."""
+    ratings = rate_players([pairing.result for pairing in pairings], players[0].name)
+    return dict(sorted(ratings.items(), key=lambda item: -item[1].elo))
+
+
+def score_of(pairings: list[Pairing], name: str, other: str) -> tuple[float, int]:
+    """Return the points that a player has made against another one, and the number of their games."""
+    for pairing in pairings:
+        first, second, score, games = pairing.result
+        if (first, second) == (name, other):
+            return score, games
+        if (first, second) == (other, name):
+            return games - score, games
+    return 0.0, 0
