@@ -16,7 +16,7 @@ from board.constant import PASS
 from board.pattern import pattern_code
 from board.playout import PLAYOUT_MOVES_PER_POINT
 from board.rules import play
-from board.state import BLACK, EMPTY, LAST_MOVE, OUT_OF_BOARD, SIZE, TO_MOVE, WHITE, WIDTH, State, new_state
+from board.state import BLACK, EMPTY, LAST_MOVE, SIZE, TO_MOVE, WHITE, WIDTH, State, new_state
 from common.kernel import kernel
 
 # A weight in whole numbers: gamma 1 (mcts/pattern_table.py) is this much.
@@ -73,15 +73,11 @@ def set_weight(work: PlayoutGame, color: int, pos: int, weight: int) -> None:
 
 @kernel
 def refresh(work: PlayoutGame, table: np.ndarray, pos: int) -> None:
-    """Look up what a point weighs for both colors, nothing where a stone stands. Modifies work."""
-    stone = work.state.stones[pos]
-    if stone == EMPTY:
+    """Look up what a point weighs for both colors if it is empty. Modifies work."""
+    if work.state.stones[pos] == EMPTY:
         code = work.codes[pos]
         set_weight(work, BLACK, pos, table[code, 0])
         set_weight(work, WHITE, pos, table[code, 1])
-    elif stone != OUT_OF_BOARD:
-        set_weight(work, BLACK, pos, 0)
-        set_weight(work, WHITE, pos, 0)
 
 
 @kernel
@@ -150,6 +146,8 @@ def play_in_playout(work: PlayoutGame, table: np.ndarray, pos: int) -> int:
     play(state, pos, color)
     if pos == PASS:
         return 0
+    set_weight(work, BLACK, pos, 0)
+    set_weight(work, WHITE, pos, 0)
     toggle(work.codes, width, pos, color)
     for i in range(count):
         toggle(work.codes, width, work.changed[i], 3 - color)

@@ -1,8 +1,8 @@
 """PlayoutTree: the search tree of a player without a network, whose positions are judged by playouts.
 
-It is driven as MCTSTree is (limits, clock, reports, reuse of the tree); only how a tree begins and how visits are made
-differs. One thread goes down the tree; with more than one, they share the playouts, each with its own random numbers,
-and the lines that wait count as lost, so that they differ. The same position is searched in the same way every time.
+It is driven as MCTSTree is (limits, clock, reports, reuse of the tree); only what a call does differs. One thread goes
+down the tree; with more than one, they share the playouts, each with its own random numbers, and the lines that wait
+count as lost, so that they differ. The same position is searched in the same way every time.
 """
 
 import time
@@ -17,13 +17,14 @@ from board.go_board import GoBoard
 from board.state import TO_MOVE
 from board.stone import Stone
 from mcts.analysis import SearchResult
+from mcts.network_calls import Call, NetworkCalls
 from mcts.params import Plan, SearchLimit, SearchParams
 from mcts.pattern_features import PriorTable, make_prior_table
 from mcts.pattern_table import PLAYOUT, PRIOR, Gammas, make_weights, read_gammas
 from mcts.playout_board import new_playout_work
 from mcts.playout_policy import CAPTURE, NO_ANSWER, RESCUE, PlayoutRules
-from mcts.progress import SearchProgress
 from mcts.tree import MCTSTree, Wishes
+from mcts.tree_arrays import NODES, Position, Tree
 from mcts.uct_kernels import (
     UctPlan,
     back_up_lines,
@@ -34,6 +35,7 @@ from mcts.uct_kernels import (
     select_lines,
 )
 from mcts.uct_params import UctParams
+from nn.feature import Evaluator
 
 # A call of the kernel plays out so many points' worth of lines: some milliseconds.
 POINTS_PER_CALL = 5000
@@ -78,49 +80,64 @@ def make_rules(params: UctParams) -> PlayoutRules:
     )
 
 
+class PlayoutCalls(NetworkCalls):
+    """Stands where the calls of the network do: a call is so many visits, which are finished when it is started."""
+
+    def __init__(self, evaluator: Evaluator, board_size: int, params: SearchParams) -> None:
+        """Prepare for calls of up to params.batch_size visits; raises PatternFileError."""
+        super().__init__(evaluator, board_size, params)
+        threads = params.threads
+        self.lines = new_lines(board_size, 1 if threads == 1 else params.batch_size)
+        self._works = [new_playout_work(board_size, SEED + i) for i in range(threads)]
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._plan = UctPlan(params.uct, load_prior_table(), make_rules(params.uct), 0.0)
+
+    def start(self, tree: Tree, root: Position, line: Position, wanted: int, plan: Plan, done: int) -> int:
+        """Make `wanted` visits; in an empty tree make its root, and let the random numbers begin anew.
+
+        Modifies tree and line.
+        """
+        begin, lane, uct = time.perf_counter(), self._free.popleft(), self._plan._replace(komi=plan.komi)
+        if tree.counters[NODES] == 0:
+            for i, work in enumerate(self._works):
+                work.random_state[0] = SEED + i
+            begin_uct(tree, root, self.batch, self.lines, uct)
+        elif self._pool is None:
+            search_lines(tree, root, line, self.batch, self.lines, self._works[0], wanted, uct)
+        else:
+            self._share_out(self._pool, tree, root, line, wanted, uct)
+        call = Call(lane, 0, wanted, tuple, begin)
+        self._under_way.append(call)
+        self._count(call, 1)
+        return wanted
+
+    def _share_out(self, pool: ThreadPoolExecutor, tree: Tree, root: Position, line: Position, wanted: int,
+                   uct: UctPlan) -> None:
+        """Make `wanted` visits whose playouts the threads share. Modifies tree and line."""
+        select_lines(tree, root, line, self.batch, self.lines, wanted, uct)
+        edges = [wanted * i // len(self._works) for i in range(len(self._works) + 1)]
+
+        def play(thread: int) -> None:
+            play_out_lines(self._works[thread], self.batch, self.lines, edges[thread], edges[thread + 1], uct)
+
+        list(pool.map(play, range(len(self._works))))
+        back_up_lines(tree, self.batch, self.lines, wanted, int(root.state.info[TO_MOVE]))
+
+
 class PlayoutTree(MCTSTree):
     """A tree searched by UCT."""
 
+    calls = PlayoutCalls
     has_rave = True
 
     def __init__(self, board_size: int = BOARD_SIZE, params: SearchParams | None = None) -> None:
         """Prepare a search; raises PatternFileError."""
         params = params or SearchParams()
-        threads = params.threads
-        at_once = max(1, POINTS_PER_CALL // board_size**2) if threads == 1 else threads * LINES_PER_THREAD
+        one, shared = max(1, POINTS_PER_CALL // board_size**2), params.threads * LINES_PER_THREAD
+        at_once = one if params.threads == 1 else shared
         super().__init__(refuse_network, board_size, replace(params, batch_size=at_once, visits_per_leaf=0))
-        self._lines = new_lines(board_size, 1 if threads == 1 else at_once)
-        self._works = [new_playout_work(board_size, SEED + i) for i in range(threads)]
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self._priors, self._rules = load_prior_table(), make_rules(params.uct)
-
-    @property
-    def _uct_plan(self) -> UctPlan:
-        """What the kernels are told."""
-        return UctPlan(self.params.uct, self._priors, self._rules, float(self.root_board.rules.komi))
-
-    def _begin_tree(self) -> None:
-        """Make the root the only node of the empty tree, and let the random numbers begin anew."""
-        for i, work in enumerate(self._works):
-            work.random_state[0] = SEED + i
-        begin_uct(self._tree, self._root, self._batch, self._lines, self._uct_plan)
 
     def run(self, algorithm: int, board: GoBoard, color: Stone, limit: SearchLimit, wishes: Wishes) -> SearchResult:
         """Search by UCT, whichever algorithm the options name: where there is no network, there is no other."""
         return self.search(board, color, limit, wishes.on_report, wishes.should_stop, wishes.restriction,
                            wishes.root_temperature)
-
-    def _run_batch(self, progress: SearchProgress, wanted: int, plan: Plan) -> None:
-        """Make `wanted` visits, one after the other or with the playouts shared by the threads."""
-        begin = time.perf_counter()
-        uct = self._uct_plan
-        if self._pool is None:
-            search_lines(self._tree, self._root, self._line, self._batch, self._lines, self._works[0], wanted, uct)
-        else:
-            select_lines(self._tree, self._root, self._line, self._batch, self._lines, wanted, uct)
-            edges = [wanted * i // len(self._works) for i in range(len(self._works) + 1)]
-            list(self._pool.map(
-                lambda i: play_out_lines(self._works[i], self._batch, self._lines, edges[i], edges[i + 1], uct),
-                range(len(self._works))))
-            back_up_lines(self._tree, self._batch, self._lines, wanted, int(self._root_state.info[TO_MOVE]))
-        progress.add_batch(wanted, time.perf_counter() - begin)

@@ -69,6 +69,7 @@ class Wishes:
 class MCTSTree:
     """A search tree for one board size; `search` may be called for any position, move after move."""
 
+    calls: type[NetworkCalls] = NetworkCalls  # what judges positions
     has_rave = False  # whether its edges count the games in which a move was played later
 
     def __init__(self, evaluator: Evaluator, board_size: int = BOARD_SIZE, params: SearchParams | None = None) -> None:
@@ -83,7 +84,7 @@ class MCTSTree:
         self._tree = new_tree(*self._capacity(self.params.tree_size), self._points, self.has_rave)
         self._spare: Tree | None = None
         self._plane_set = plane_set_of(evaluator)
-        self._calls = NetworkCalls(evaluator, board_size, self.params)
+        self._calls = self.calls(evaluator, board_size, self.params)
         self._batch = self._calls.batch
         self._noise = np.zeros(actions)
         self.root_board = GoBoard(board_size)  # the game that leads to the root, which may have another side to move
@@ -201,17 +202,13 @@ class MCTSTree:
         self._calls.drop()
         if known is None:
             self._tree.counters[:] = 0
-            self._begin_tree()
+            self._calls.start(self._tree, self._root, self._line, 1, self._plan(PUCT, NO_SCHEDULE), 0)
+            self._calls.finish(self._tree, self.geometry.policy_index, self._root_temperature)
         elif known != ROOT:
             spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos), self._points,
                                             self.has_rave)
             copy_subtree(spare, self._tree, known)
             self._tree, self._spare = spare, self._tree
-
-    def _begin_tree(self) -> None:
-        """Make the root the only node of the empty tree."""
-        self._calls.start(self._tree, self._root, self._line, 1, self._plan(PUCT, NO_SCHEDULE), 0)
-        self._calls.finish(self._tree, self.geometry.policy_index, self._root_temperature)
 
     @property
     def _root(self) -> Position:

@@ -3,6 +3,7 @@
     python tools/bench.py all
     python tools/bench.py data --kifu-dir FOLDER
     python tools/bench.py ownership --kifu-dir FOLDER
+    python tools/bench.py playouts
     python tools/bench.py targets --kifu-dir FOLDER
     python tools/bench.py regret --kifu-dir FOLDER
     python tools/bench.py batches --kifu-dir FOLDER
@@ -118,6 +119,15 @@ def search(**options: Any) -> None:
     from tools.benchlib.search_bench import measure_search
 
     run([measure_search], **options)
+
+
+@main.command()
+@with_options(ENGINE_VISITS)
+def playouts(**options: Any) -> None:
+    """Playouts and visits a second of the search without a network, on one core."""
+    from tools.benchlib.playout_bench import measure_playouts
+
+    run([measure_playouts], **options)
 
 
 @main.command()
@@ -268,7 +278,7 @@ def signature(**options: Any) -> None:
 @main.command(name="all")
 @with_options(SEARCH_VISITS, MODEL, USE_GPU, ENGINE_VISITS)
 def run_all(**options: Any) -> None:
-    """Everything but data, ownership, targets, regret, batches, selfplay and cluster."""
+    """Everything but data, ownership, playouts, targets, regret, batches, selfplay and cluster."""
     from tools.benchlib.board_bench import measure_board
     from tools.benchlib.network_bench import measure_engine, measure_network
     from tools.benchlib.search_bench import measure_search

@@ -26,7 +26,7 @@ from mcts.pattern_features import (
     SELF_ATARI,
     find_features,
 )
-from mcts.playout_tree import PlayoutTree
+from mcts.playout_tree import PlayoutCalls, PlayoutTree
 from mcts.restriction import Restriction
 from mcts.uct_params import UctParams, read_uct_params
 from tests.mcts.trees import Game, check_line
@@ -74,13 +74,15 @@ def test_the_tree_is_that_of_the_naive_search(name: str) -> None:
     tree.search(game.board, game.stone, SearchLimit(1, strict=True))
     root = naive_node(tree.root)
     depths = set()
+    calls = tree._calls
+    assert isinstance(calls, PlayoutCalls)
     for visits in range(1, 151):
         if visits > 1:
             tree.search(game.board, game.stone, SearchLimit(visits, strict=True))
-        lines, depth = tree._lines, int(tree._batch.length[0])
+        lines, depth = calls.lines, int(calls.batch.length[0])
         way = count_line(root, lines.moves[0, : lines.length[0]].tolist(), depth, float(lines.score[0]), params,
                          game.stone == Stone.BLACK)
-        child = int(tree.arrays.edge_child[tree._batch.path[0, depth - 1]])
+        child = int(tree.arrays.edge_child[calls.batch.path[0, depth - 1]])
         assert (child >= 0) == (way[-1].visits > params.expand and child >= 0)
         if child >= 0:
             way[-1].node = naive_node(MCTSNode(tree.arrays, child))

@@ -56,6 +56,14 @@ def check_figures(figures: list[dict[str, Any]], runs: int = 2) -> None:
         assert (figure["ratio"] is None) == (figure["tamago"] is None)
 
 
+def test_playouts(tmp_path: Path) -> None:
+    """Both sizes have their playouts, with and without knowledge, and a search."""
+    figures = call_for_json(tmp_path, "playouts", "--engine-visits", "10")["figures"]
+    check_figures(figures)
+    assert [figure["name"].split()[0] for figure in figures] == ["9x9"] * 3 + ["19x19"] * 3
+    assert [figure["target"] for figure in figures] == [25000, None, None, 6000, None, None]
+
+
 def test_board(tmp_path: Path) -> None:
     """Both sizes have the same five figures, with the issue's targets."""
     figures = call_for_json(tmp_path, "board")["figures"]

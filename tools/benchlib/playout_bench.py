@@ -1,0 +1,65 @@
+"""Speed of the search without a network, on one core: its playouts alone, and with the tree."""
+
+from collections.abc import Iterator
+
+from board.constant import NO_MOVE
+from board.go_board import GoBoard
+from board.state import State, copy_state, new_state
+from common.kernel import kernel
+from mcts.params import SearchLimit, SearchParams
+from mcts.playout_board import PlayoutGame, new_playout_work, start_playout
+from mcts.playout_policy import PlayoutRules, play_out, playout_score
+from mcts.playout_tree import PlayoutTree, make_rules
+from mcts.uct_params import UctParams
+from tools.benchlib.measure import BenchSettings, Figure, Workload, measure
+
+# Targets by board size: playouts a second; Aya's, with patterns, in 2008.
+PLAYOUT_TARGETS = {9: 25000, 19: 6000}
+AYA_PLAYOUTS = "Aya made 7,890 on 9x9 and 1,830 on 19x19"
+PLAYOUTS = 20
+PLAIN = UctParams(patterns=0.0, near=0.0, answers=0.0, nakade=0.0, self_atari=0.0, seki=0.0)
+
+
+@kernel
+def run_weighted_playouts(start: State, work: PlayoutGame, rules: PlayoutRules, count: int) -> int:
+    """Play `count` games from a position and score them; return their moves. Modifies work."""
+    moves = 0
+    for _ in range(count):
+        copy_state(work.state, start)
+        start_playout(work, rules.table, NO_MOVE)
+        moves += play_out(work, rules)
+        playout_score(work)
+    return moves
+
+
+def make_playout_work(board_size: int, params: UctParams) -> Workload:
+    """Return playouts from the empty board."""
+    start, work, rules = new_state(board_size), new_playout_work(board_size), make_rules(params)
+
+    def play() -> int:
+        run_weighted_playouts(start, work, rules, PLAYOUTS)
+        return PLAYOUTS
+
+    return play
+
+
+def make_tree_work(board_size: int, visits: int) -> Workload:
+    """Return a search of so many visits from an empty tree."""
+    tree, board = PlayoutTree(board_size, SearchParams()), GoBoard(board_size)
+
+    def search() -> int:
+        tree.clear()
+        return tree.search(board, board.get_to_move(), SearchLimit(visits, strict=True)).visits
+
+    return search
+
+
+def measure_playouts(settings: BenchSettings) -> Iterator[Figure | str]:
+    """Yield the figures of 9x9 and 19x19."""
+    yield f"search without a network, one core ({AYA_PLAYOUTS})"
+    for size, target in PLAYOUT_TARGETS.items():
+        name = f"{size}x{size}"
+        yield measure(f"{name} playouts", "playouts/s", make_playout_work(size, UctParams()), settings, target=target)
+        yield measure(f"{name} playouts, nothing but chance", "playouts/s", make_playout_work(size, PLAIN), settings)
+        yield measure(f"{name} search of {settings.engine_visits} visits", "visits/s",
+                      make_tree_work(size, settings.engine_visits), settings)
