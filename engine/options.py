@@ -9,7 +9,7 @@ from engine.levels import FULL_LEVEL, LEVELS, Level, Resigning
 from mcts.constant import DEFAULT_LAG
 from mcts.params import SearchParams
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, SearchKind
-from mcts.uct_params import UctParams
+from mcts.uct_params import PlayoutParams, UctParams
 from nn.model_file import RANDOM_MODEL, tells_lead
 
 DEFAULT_MODEL = "model/model.bin"
@@ -110,11 +110,11 @@ class EngineOptions:
         playouts = 0 if self.playouts is None else self.playouts
         return replace(self, playouts=playouts, policy_temperature=self.policy_temperature or KNOWING_TEMPERATURE)
 
-    def search_params(self) -> SearchParams:
+    def search_params(self) -> PlayoutParams:
         """Return the search parameters that these options ask for; the search's own where they ask for none."""
         default, kind = SearchParams(), self.search_kind
         playouts = kind.selection.playouts if self.playouts is None else self.playouts
-        return SearchParams(
+        return PlayoutParams(
             selection=kind.selection._replace(c_puct=self.c_puct, playouts=playouts),
             policy_temperature=self.policy_temperature or kind.policy_temperature,
             batch_size=self.batch_size or (GPU_LEAVES if self.use_gpu else CPU_LEAVES),

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from mcts.constant import C_SCALE, C_VISIT, MAX_CONSIDERED_NODES, MCTS_TREE_SIZE, NN_BATCH_SIZE
-from mcts.uct_params import UctParams
 
 # Leaves per call of the network in the smallest tree: two cores have one each, and choose the same moves as one.
 LEAST_LEAVES = 2
@@ -72,9 +71,6 @@ class SearchParams:
     # that have at least this share of the visits of the most visited one; 1 plays that one.
     bound_share: float = 1.0
     bound_width: float = 3.0
-    # The search without a network: its numbers, and how many threads play out its lines.
-    uct: UctParams = UctParams()
-    threads: int = 1
 
     def leaves_at(self, visits: int) -> int:
         """Return how many leaves a call of the network may take when the root has so many visits."""

@@ -34,7 +34,7 @@ from mcts.uct_kernels import (
     search_lines,
     select_lines,
 )
-from mcts.uct_params import UctParams
+from mcts.uct_params import PlayoutParams, UctParams
 from nn.feature import Evaluator
 
 # A call of the kernel plays out so many points' worth of lines: some milliseconds.
@@ -86,6 +86,7 @@ class PlayoutCalls(NetworkCalls):
     def __init__(self, evaluator: Evaluator, board_size: int, params: SearchParams) -> None:
         """Prepare for calls of up to params.batch_size visits; raises PatternFileError."""
         super().__init__(evaluator, board_size, params)
+        assert isinstance(params, PlayoutParams)
         threads = params.threads
         self.lines = new_lines(board_size, 1 if threads == 1 else params.batch_size)
         self._works = [new_playout_work(board_size, SEED + i) for i in range(threads)]
@@ -130,9 +131,9 @@ class PlayoutTree(MCTSTree):
     calls = PlayoutCalls
     has_rave = True
 
-    def __init__(self, board_size: int = BOARD_SIZE, params: SearchParams | None = None) -> None:
+    def __init__(self, board_size: int = BOARD_SIZE, params: PlayoutParams | None = None) -> None:
         """Prepare a search; raises PatternFileError."""
-        params = params or SearchParams()
+        params = params or PlayoutParams()
         one, shared = max(1, POINTS_PER_CALL // board_size**2), params.threads * LINES_PER_THREAD
         at_once = one if params.threads == 1 else shared
         super().__init__(refuse_network, board_size, replace(params, batch_size=at_once, visits_per_leaf=0))

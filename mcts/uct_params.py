@@ -1,6 +1,9 @@
 """The numbers of the search without a network, `--search uct`; each idea of it can be switched off."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
+
+from mcts.params import SearchParams
 
 
 class UctParams(NamedTuple):
@@ -30,6 +33,14 @@ class UctParams(NamedTuple):
     nakade: float = 0.5
     self_atari: float = 7.0
     seki: float = 1.0
+
+
+@dataclass(frozen=True)
+class PlayoutParams(SearchParams):
+    """Everything that stays the same from search to search, with the numbers of UCT and its threads."""
+
+    uct: UctParams = UctParams()
+    threads: int = 1
 
 
 # The greatest value of each; the least one is 0 but for those in LEAST.

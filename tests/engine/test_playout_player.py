@@ -39,7 +39,8 @@ def test_who_takes_the_board(options: dict, knows_go: bool, is_playout: bool) ->
     source = EvaluatorSource(lambda size: FakeEvaluator(size or 5), ANY_SIZE, knows_go=knows_go)
     engine = Engine(EngineOptions(size=5, visits=4, uct=UctParams(rave=3.0), threads=2, **options), source)
     assert isinstance(engine.tree, PlayoutTree) == is_playout
-    assert engine.tree.params.uct.rave == 3.0 and engine.tree.params.threads == 2
+    params = engine.options.search_params()
+    assert params.uct.rave == 3.0 and params.threads == 2
     engine.genmove(Stone.BLACK, 0.0)
     assert engine.estimate_position(Stone.BLACK, Stone.WHITE, 0, 2).ownership.shape == (25,)
 

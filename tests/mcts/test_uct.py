@@ -10,7 +10,7 @@ from board.ladder import find_ladders, new_ladder_work
 from board.state import BLACK, WHITE
 from board.stone import Stone
 from mcts.node import MCTSNode
-from mcts.params import SearchLimit, SearchParams
+from mcts.params import SearchLimit
 from mcts.pattern_features import (
     ATARI,
     ATARI_LADDER,
@@ -28,7 +28,7 @@ from mcts.pattern_features import (
 )
 from mcts.playout_tree import PlayoutCalls, PlayoutTree
 from mcts.restriction import Restriction
-from mcts.uct_params import UctParams, read_uct_params
+from mcts.uct_params import PlayoutParams, UctParams, read_uct_params
 from tests.mcts.trees import Game, check_line
 from tests.reference.naive_uct import UctMove, UctNode, count_line, moves_compared
 from tests.reference.twins import Twins
@@ -45,7 +45,7 @@ VARIANTS = {
 
 def new_tree(size: int, uct: UctParams | None = None, **others) -> PlayoutTree:
     """Return a small tree."""
-    return PlayoutTree(size, SearchParams(uct=uct or UctParams(), tree_size=2000, **others))
+    return PlayoutTree(size, PlayoutParams(uct=uct or UctParams(), tree_size=2000, **others))
 
 
 def naive_node(node: MCTSNode) -> UctNode:
@@ -112,7 +112,7 @@ def test_visits_add_up_with_any_number_of_threads(threads: int) -> None:
 
 
 def test_the_tree_is_kept_from_move_to_move_and_grows() -> None:
-    board, tree = GoBoard(5), PlayoutTree(5, SearchParams(tree_size=64))
+    board, tree = GoBoard(5), PlayoutTree(5, PlayoutParams(tree_size=64))
     first = tree.search(board, Stone.BLACK, SearchLimit(800, strict=True))
     board.put_stone(first.pos, Stone.BLACK)
     kept = MCTSNode(tree.arrays, int(tree.root.children_index[tree.root.action.tolist().index(first.pos)]))

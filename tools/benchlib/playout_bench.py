@@ -6,7 +6,7 @@ from board.constant import NO_MOVE
 from board.go_board import GoBoard
 from board.state import State, copy_state, new_state
 from common.kernel import kernel
-from mcts.params import SearchLimit, SearchParams
+from mcts.params import SearchLimit
 from mcts.playout_board import PlayoutGame, new_playout_work, start_playout
 from mcts.playout_policy import PlayoutRules, play_out, playout_score
 from mcts.playout_tree import PlayoutTree, make_rules
@@ -45,7 +45,7 @@ def make_playout_work(board_size: int, params: UctParams) -> Workload:
 
 def make_tree_work(board_size: int, visits: int) -> Workload:
     """Return a search of so many visits from an empty tree."""
-    tree, board = PlayoutTree(board_size, SearchParams()), GoBoard(board_size)
+    tree, board = PlayoutTree(board_size), GoBoard(board_size)
 
     def search() -> int:
         tree.clear()
