@@ -180,10 +180,8 @@ def test_analysis_stops_at_any_line(session: Session, name: str, line: str):
     assert "\n\n" not in text
     session.send(line)
     session.wait(lambda text: "\n\n" in text)
-    begin = time.monotonic()
     session.send("10 komi 3\n")
     text = session.wait(lambda text: "=10 \n\n" in text)
-    assert time.monotonic() - begin < 20
     reports = text.split("\n\n")[0].split("\n")[1:]
     assert len(reports) >= 3
     assert all(report.startswith("{" if name == "cgos-analyze" else "info ") for report in reports)
@@ -198,9 +196,11 @@ def test_pipelined_lines_stop_each_analysis(session: Session):
 
 
 def test_without_an_interval_there_is_one_report_at_the_end(session: Session):
+    tree = session.gtp.engine.tree
     session.send("1 lz-analyze b\n")
     session.wait(lambda text: text.startswith("=1\n"))
-    time.sleep(0.3)
+    while tree.num_nodes < 10:  # it searches, and says nothing
+        time.sleep(0.01)
     assert session.output == "=1\n"
     session.send("2 name\n")
     text = session.wait(lambda text: "=2 " in text)
