@@ -67,7 +67,7 @@ def gogui_command() -> list[str]:
 def test_gogui(screen: Screen, pictures: Path, tmp_path: Path) -> None:
     """New Program attaches, the engine plays, Interrupt, live graphics, analyze commands: as doc/guis.md tells it."""
     log = tmp_path / "gogui.log"
-    environment = {"HOME": str(tmp_path), "JAVA_TOOL_OPTIONS": f"-Duser.home={tmp_path}"}
+    environment = home(tmp_path) | {"JAVA_TOOL_OPTIONS": f"-Duser.home={tmp_path}"}
     screen.start([*gogui_command(), "-verbose", "-size", "9"], environment, log)
     window = screen.wait_for("^GoGui")
     screen.place(window, 0, 0, 640, 560)
@@ -86,7 +86,7 @@ def test_gogui(screen: Screen, pictures: Path, tmp_path: Path) -> None:
     screen.press("F5")  # Play: the program takes Black
     wait_for(log, r"gogui-gfx: VAR|\nVAR |\nLABEL ")
     time.sleep(4 * POLL)
-    screen.picture(pictures / "gogui-live.png", "640x584+0+0")
+    screen.picture(pictures / "gui-gogui-live.png", "640x584+0+0")
     screen.press("Escape")  # Program > Interrupt
     told = wait_for(log, r"= [A-J][1-9]\b")
     assert "# interrupt" in told
@@ -102,7 +102,12 @@ def test_gogui(screen: Screen, pictures: Path, tmp_path: Path) -> None:
         wait_for(log, name)
     screen.settle()
     assert screen.colors() != colors
-    screen.picture(pictures / "gogui-policy.png", "984x626+0+0")
+    screen.picture(pictures / "gui-gogui-policy.png", "984x626+0+0")
+
+
+def home(folder: Path) -> dict[str, str]:
+    """Return the environment of a program whose settings are in a folder, while compiled code stays where it was."""
+    return {"HOME": str(folder), "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")}
 
 
 def katrain_program() -> str:
@@ -133,7 +138,7 @@ def test_katrain(screen: Screen, pictures: Path, tmp_path: Path) -> None:
     content["game"] |= {"size": "9", "komi": 7.0, "rules": "chinese"}
     config.write_text(json.dumps(content))
     log = tmp_path / "katrain.log"
-    environment = {"HOME": str(tmp_path), "LIBGL_ALWAYS_SOFTWARE": "1", "KIVY_NO_ARGS": "1"}
+    environment = home(tmp_path) | {"LIBGL_ALWAYS_SOFTWARE": "1", "KIVY_NO_ARGS": "1"}
     number = screen.start([program], environment, log)
     wait_for(log, r"Sending query QUERY:1\b")
     screen.settle()
@@ -147,4 +152,4 @@ def test_katrain(screen: Screen, pictures: Path, tmp_path: Path) -> None:
     told = wait_for(log, "KataGo analysis received", 4)
     assert "Traceback" not in told.partition("Starting KataGo")[2]
     time.sleep(4 * POLL)
-    screen.picture(pictures / "katrain.png", "1042x820+0+0")
+    screen.picture(pictures / "gui-katrain.png", "1042x820+0+0")
