@@ -121,5 +121,5 @@ class Screen:
     def picture(self, path: Path, area: str = "") -> None:
         """Write a picture of the screen, or of an area such as 640x480+10+20, as a small PNG."""
         crop = ["-crop", area, "+repage"] if area else []
-        subprocess.run(["import", "-window", "root", *crop, "-resize", "800x>", "-colors", "96", f"png8:{path}"], env=self.environment,
-                       check=True)
+        small = ["-resize", "800x>", "-colors", "96", f"png8:{path}"]
+        subprocess.run(["import", "-window", "root", *crop, *small], env=self.environment, check=True)
