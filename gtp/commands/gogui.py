@@ -17,7 +17,7 @@ ANALYZE_COMMANDS = (
     "sboard/Display policy in percent (Black)/display_policy_black",
     "sboard/Display policy in percent (White)/display_policy_white",
     "string/Win rate by the network/display_value %m",
-    "dboard/Ownership by playouts/display_ownership",
+    "dboard/Ownership/display_ownership",
     "gfx/Best moves with visits/display_best_moves %m",
     "var/Principal variation/display_pv %m",
     "plist/Dead stones/display_dead_stones",
@@ -98,7 +98,7 @@ class GoguiCommands(CommandGroup):
         return f"{COLOR_NAMES[color]} wins with {self.engine.evaluate(color).winrate:.1%}"
 
     def cmd_display_ownership(self, _: Command) -> str:
-        """Answer whose each point is at the end of playouts, from -1 (White's) to 1 (Black's), as a dboard."""
+        """Answer whose each point will be, by network or playouts, from -1 (White's) to 1 (Black's), as a dboard."""
         board = self.engine.board
         ownership = self.engine.estimate_position(Stone.BLACK, board.get_to_move(), 0, OWNERSHIP_PAIRS).ownership
         return format_board([f"{value:.3f}" for value in ownership], board.board_size)
