@@ -22,6 +22,8 @@ class Selection(NamedTuple):
     # First-play urgency: value of an unvisited move = the node's value - reduction * sqrt(prior mass visited).
     fpu_reduction: float = 0.1
     root_fpu_reduction: float = 0.05
+    # What the greatest lead adds to a win rate of 1 (mcts/puct.py); 0 where the network tells no leads.
+    lead_weight: float = 0.0
     # Least prior of a move that captures or saves a large string in atari (mcts/atari.py); 0 for none.
     atari_prior: float = 0.1
     # Playouts from each new position, 0 for the network alone, and their share in its value (mcts/outcome.py): 0 until

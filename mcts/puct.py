@@ -6,10 +6,22 @@ from common.kernel import kernel
 from mcts.params import Selection
 from mcts.tree_arrays import ROOT, Tree
 
+# Points of lead, beyond which another one is worth less than half of the first.
+LEAD_SCALE = 10.0
+
+
+@kernel
+def worth_of_lead(lead: float, selection: Selection) -> float:
+    """Return what a lead of so many points adds to a win rate, between -selection.lead_weight and it."""
+    return selection.lead_weight * lead / (abs(lead) + LEAD_SCALE)
+
 
 @kernel
 def select_by_puct(tree: Tree, node: int, selection: Selection) -> int:
     """Return the edge of an expanded node with the greatest Q + c * P * sqrt(N) / (1 + n); the first one on ties.
+
+    Q is the mean win rate, and the worth of the mean lead where selection.lead_weight gives it one, as in KataGo: where
+    all moves win, those are searched that win by more.
 
     Only the edges chosen before and the unvisited one with the greatest prior are compared (bring_forward).
     Visits that wait for the network count in the exploration, not in Q (WU-UCT: Liu et al., "Watch the Unobserved",
@@ -18,21 +30,25 @@ def select_by_puct(tree: Tree, node: int, selection: Selection) -> int:
     """
     first = tree.node_edge[node]
     last = first + min(tree.node_front[node] + 1, tree.node_edges[node])
-    value_sum, visited_prior = float(tree.node_value[node]), 0.0
+    value_sum, lead_sum, visited_prior = float(tree.node_value[node]), float(tree.node_lead[node]), 0.0
     for edge in range(first, last):
         if tree.edge_visits[edge] > 0:
             value_sum += tree.edge_value_sum[edge]
+            lead_sum += tree.edge_lead_sum[edge]
             visited_prior += tree.edge_prior[edge]
     visits = tree.node_visits[node]
     reduction = selection.root_fpu_reduction if node == ROOT else selection.fpu_reduction
     urgency = value_sum / (1 + visits) - reduction * math.sqrt(visited_prior)
+    urgency += worth_of_lead(lead_sum / (1 + visits), selection)
     total = visits + tree.node_virtual_loss[node]
     exploration = selection.c_puct + selection.c_growth * math.log((total + selection.c_base + 1) / selection.c_base)
     exploration *= math.sqrt(total + 1)
     best, best_score = first, -math.inf
     for edge in range(first, last):
         count = tree.edge_visits[edge]
-        value = urgency if count == 0 else tree.edge_value_sum[edge] / count
+        value = urgency
+        if count > 0:
+            value = tree.edge_value_sum[edge] / count + worth_of_lead(tree.edge_lead_sum[edge] / count, selection)
         score = value + exploration * tree.edge_prior[edge] / (1 + count + tree.edge_virtual_loss[edge])
         if score > best_score:
             best, best_score = edge, score

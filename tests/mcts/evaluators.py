@@ -41,6 +41,17 @@ class HashEvaluator:
         return logits.astype(np.float32), (chances / chances.sum()).astype(np.float32)
 
 
+class TellingEvaluator(HashEvaluator):
+    """A HashEvaluator that tells leads and ownership as well: of no use, but different for every position."""
+
+    tells_lead = True
+
+    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:  # type: ignore[override]
+        logits, values = super().__call__(planes)
+        ownership = np.sin(7.0 * logits[:, :-1]).astype(np.float32)
+        return logits, values, (10.0 * values[:, 2] - 3.0).astype(np.float32), ownership
+
+
 class ConstantEvaluator:
     """The same logits and the same win rate for every position, whoever is to move."""
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from board.constant import PASS
@@ -11,7 +12,7 @@ from board.stone import Stone
 from mcts.analysis import lower_confidence_bound
 from mcts.params import SearchLimit, Selection
 from mcts.tree import MCTSTree
-from tests.mcts.evaluators import ConstantEvaluator, HashEvaluator
+from tests.mcts.evaluators import ConstantEvaluator, HashEvaluator, TellingEvaluator
 from tests.mcts.trees import (
     Game,
     check_result,
@@ -35,13 +36,14 @@ LARGE = [(4, 12, 0.0, 120), (5, 0, 7.0, 100), (5, 9, 24.5, 100), (5, 30, -2.0, 1
 
 
 def search_twins(game: Game, visits: int, salt: int = 0, batch_size: int = 1, selection: Selection | None = None,
-                 spread: float = 4.0, temperature: float = 1.0) -> tuple[MCTSTree, NaiveSearch]:
+                 spread: float = 4.0, temperature: float = 1.0,
+                 kind: type[HashEvaluator] = HashEvaluator) -> tuple[MCTSTree, NaiveSearch]:
     """Search a position with both, compare the trees, and return them."""
     numbers, size = selection or Selection(), game.board.board_size
-    tree = MCTSTree(HashEvaluator(size, salt, spread), size, small_params(
+    tree = MCTSTree(kind(size, salt, spread), size, small_params(
         batch_size, selection=numbers, policy_temperature=temperature))
     result = tree.search(game.board, game.stone, SearchLimit(visits, strict=True))
-    naive = NaiveSearch(HashEvaluator(size, salt, spread), numbers, game.board.komi, batch_size, temperature)
+    naive = NaiveSearch(kind(size, salt, spread), numbers, game.board.komi, batch_size, temperature)
     naive.may_repeat = "" if game.board.check_superko else OTHER[game.color]
     root = game.start(naive)
     naive.search(root, visits)
@@ -107,6 +109,32 @@ def test_after_passes(passes: int) -> None:
 def test_every_number_of_the_selection_counts(selection: Selection, spread: float) -> None:
     search_twins(Game.random(3, 3, seed=1), 150, selection=selection, spread=spread)
     search_twins(Game.random(5, 8, seed=2), 80, selection=selection, spread=spread)
+
+
+@pytest.mark.parametrize("lead_weight", [0.05, 1.0])
+def test_leads_have_their_worth(lead_weight: float) -> None:
+    trees = [search_twins(Game.random(3, 5, seed=6, komi=0.5), 150, batch_size=4, kind=TellingEvaluator,
+                          selection=Selection(lead_weight=weight))[0] for weight in (lead_weight, 0.0)]
+    assert snapshot(trees[0].root) != snapshot(trees[1].root)
+
+
+class CenterLeads(ConstantEvaluator):
+    """All moves win alike, and whoever has the center of 5x5 by more points."""
+
+    tells_lead = True
+
+    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:  # type: ignore[override]
+        leads = (20.0 * (planes[:, 1, 2, 2] - planes[:, 2, 2, 2])).astype(np.float32)
+        return *super().__call__(planes), leads, np.zeros((len(planes), 25), dtype=np.float32)
+
+
+def test_of_moves_that_win_alike_the_one_that_wins_by_more_is_searched() -> None:
+    board, visits = GoBoard(5), []
+    for weight in (0.0, 0.1):
+        tree = MCTSTree(CenterLeads(5, win=0.5), 5, small_params(selection=Selection(lead_weight=weight)))
+        result = tree.search(board, Stone.BLACK, SearchLimit(200, strict=True))
+        visits.append(next(move.visits for move in result.candidates if move.pos == board.POS(3, 3)))
+    assert visits[1] > 2 * visits[0] and result.pos == board.POS(3, 3)
 
 
 @pytest.mark.parametrize("batch_size", [2, 3, 8, 32])

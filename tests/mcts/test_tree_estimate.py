@@ -10,21 +10,10 @@ from mcts.node import MCTSNode
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
 from mcts.tree_estimate import PRIOR_VISITS, TreeEstimator
-from tests.mcts.evaluators import HashEvaluator
+from tests.mcts.evaluators import TellingEvaluator
 from tests.mcts.trees import small_params
 
 SIZE = 3
-
-
-class TellingEvaluator(HashEvaluator):
-    """A HashEvaluator that tells leads and ownership as well: of no use, but different for every position."""
-
-    tells_lead = True
-
-    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:  # type: ignore[override]
-        logits, values = super().__call__(planes)
-        ownership = np.sin(7.0 * logits[:, :-1]).astype(np.float32)
-        return logits, values, (10.0 * values[:, 2] - 3.0).astype(np.float32), ownership
 
 
 def sum_below(node: MCTSNode, tree: MCTSTree, sign: int) -> tuple[np.ndarray, float, int]:

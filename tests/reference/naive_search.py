@@ -35,6 +35,7 @@ class Edge:
     visits: int = 0
     waiting: int = 0
     value_sum: float = 0.0
+    lead_sum: float = 0.0
     child: Node | None = None
 
     @property
@@ -52,6 +53,7 @@ class Node:
     last: Point | None  # None is a pass
     passes: int
     value: float | None = None
+    lead: float = 0.0
     edges: list[Edge] = field(default_factory=list)  # in board order, the pass last
     tried: list[Edge] = field(default_factory=list)  # in the order of their first choice
 
@@ -133,7 +135,9 @@ class NaiveSearch:
 
     def evaluate(self, nodes: Sequence[Node]) -> None:
         """Ask the network about positions: priors are a softmax over the candidates, raised; a draw is half a win."""
-        logits, values = self.evaluator(np.stack([self.planes(node) for node in nodes]))
+        logits, values, *more = self.evaluator(np.stack([self.planes(node) for node in nodes]))
+        for node, lead in zip(nodes, more[0] if more else (), strict=bool(more)):
+            node.lead = float(lead)
         logits = logits / np.float32(self.temperature)
         for node, all_logits, (_, draw, win) in zip(nodes, logits, values.astype(float), strict=True):
             size = node.board.size
@@ -146,10 +150,14 @@ class NaiveSearch:
                 edge.logit = single(math.log(prior / sum(raised)))
             node.value = single(win + 0.5 * draw)
 
+    def final_lead(self, node: Node) -> float:
+        """Return by how many points the side to move wins a finished game."""
+        black_margin = node.board.area_score() - self.komi
+        return black_margin if node.color == "b" else -black_margin
+
     def final_value(self, node: Node) -> float:
         """Return 1, 0.5 or 0 for a win, draw or loss of the side to move in a finished game."""
-        black_margin = node.board.area_score() - self.komi
-        margin = black_margin if node.color == "b" else -black_margin
+        margin = self.final_lead(node)
         return 1.0 if margin > 0 else 0.0 if margin < 0 else 0.5
 
     # One batch
@@ -161,7 +169,7 @@ class NaiveSearch:
         while len(waiting) + finished < wanted:
             path, leaf, is_new = self.walk(root, lambda node: pick(node, len(waiting) + finished))  # noqa: B023
             if is_new and leaf.is_over:
-                leaf.value = self.final_value(leaf)
+                leaf.value, leaf.lead = self.final_value(leaf), self.final_lead(leaf)
                 self.endings += 1
             elif is_new:
                 self.expand(leaf)
@@ -199,11 +207,12 @@ class NaiveSearch:
         """Count a visit on every edge of a path; the value changes sides at every move."""
         leaf = path[-1].child
         assert leaf is not None and leaf.value is not None
-        value = leaf.value
+        value, lead = leaf.value, leaf.lead
         for edge in reversed(path):
-            value = 1.0 - value
+            value, lead = 1.0 - value, -lead
             edge.visits += 1
             edge.value_sum += value
+            edge.lead_sum += lead
 
     # PUCT
 
@@ -224,11 +233,16 @@ class NaiveSearch:
         mean = (node.value + sum(edge.value_sum for edge in visited)) / (1 + node.visits)
         reduction = numbers.root_fpu_reduction if is_root else numbers.fpu_reduction
         urgency = mean - reduction * math.sqrt(sum(edge.prior for edge in visited))
+
+        def worth(lead: float) -> float:
+            return numbers.lead_weight * lead / (abs(lead) + 10.0)
+
+        urgency += worth((node.lead + sum(edge.lead_sum for edge in visited)) / (1 + node.visits))
         total = node.visits + node.waiting
         factor = numbers.c_puct + numbers.c_growth * math.log((total + numbers.c_base + 1) / numbers.c_base)
 
         def score(edge: Edge) -> float:
-            value = edge.value_sum / edge.visits if edge.visits else urgency
+            value = edge.mean + worth(edge.lead_sum / edge.visits) if edge.visits else urgency
             return value + factor * math.sqrt(total + 1) * edge.prior / (1 + edge.visits + edge.waiting)
 
         untried = sorted((edge for edge in node.edges if edge not in node.tried), key=lambda edge: -edge.prior)
