@@ -135,8 +135,9 @@ class NaiveSearch:
 
     def evaluate(self, nodes: Sequence[Node]) -> None:
         """Ask the network about positions: priors are a softmax over the candidates, raised; a draw is half a win."""
-        logits, values, *more = self.evaluator(np.stack([self.planes(node) for node in nodes]))
-        for node, lead in zip(nodes, more[0] if more else (), strict=bool(more)):
+        answer = self.evaluator(np.stack([self.planes(node) for node in nodes]))
+        logits, values = answer[:2]
+        for node, lead in zip(nodes, answer[2] if len(answer) > 2 else (), strict=False):
             node.lead = float(lead)
         logits = logits / np.float32(self.temperature)
         for node, all_logits, (_, draw, win) in zip(nodes, logits, values.astype(float), strict=True):

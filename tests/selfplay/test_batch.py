@@ -127,7 +127,7 @@ def test_a_game_does_not_depend_on_its_neighbors(size: int, visits: int) -> None
     alone, few, many = (play_games(evaluator, terms, begin(12), positions) for positions in (16, 40, 150))
     assert [record.number for record in many] == list(range(1, 13))
     assert all(map(same, alone, few)) and all(map(same, few, many))
-    assert len({tuple(record.moves) for record in many}) > 5
+    assert len({tuple(record.moves) for record in many}) > 3
     assert not same(play_games(evaluator, terms, begin(1, seed=1))[0], alone[0])
 
 
