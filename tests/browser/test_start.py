@@ -27,7 +27,7 @@ def test_a_port_that_is_taken() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         status, told = start("--port", str(taken.getsockname()[1]), "--model", "none")
-    lines = [line for line in told.splitlines() if "playouts" not in line]  # who has taken the board, if that came first
+    lines = [line for line in told.splitlines() if "playouts" not in line]  # who took the board, if that came first
     assert status == 1 and len(lines) == 1 and "cannot listen on 127.0.0.1" in lines[0]
 
 

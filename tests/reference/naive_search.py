@@ -137,7 +137,8 @@ class NaiveSearch:
         """Ask the network about positions: priors are a softmax over the candidates, raised; a draw is half a win."""
         answer = self.evaluator(np.stack([self.planes(node) for node in nodes]))
         logits, values = answer[:2]
-        for node, lead in zip(nodes, answer[2] if len(answer) > 2 else (), strict=False):
+        leads: Sequence[float] = answer[2] if len(answer) > 2 else ()
+        for node, lead in zip(nodes, leads, strict=False):
             node.lead = float(lead)
         logits = logits / np.float32(self.temperature)
         for node, all_logits, (_, draw, win) in zip(nodes, logits, values.astype(float), strict=True):
