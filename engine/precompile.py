@@ -1,4 +1,4 @@
-"""What a first start compiles, in two processes: the search and what uses its playouts in a child, the rest here.
+"""What a first start compiles, in two processes: the search in a child, the rest here.
 
 numba compiles on one core, since it holds a lock; the cache on disk is where the two meet. Later starts find all there.
 Each half takes about as long as the other, loading torch and the network included.
@@ -89,9 +89,9 @@ def compile_planes(plane_set: PlaneSet) -> None:
 
 
 def compile_in_child(*more: Callable[[], None]) -> None:
-    """Compile the search and what it shares most with, in a process of its own, which ends with its parent."""
+    """Compile the search, and more, in a process of its own, which ends with its parent."""
     end_with_parent()
-    for work in (compile_search, compile_estimates, *more):
+    for work in (compile_search, *more):
         work()
 
 
@@ -107,6 +107,7 @@ def compiling(*more: Callable[[], None]) -> Iterator[None]:
     try:
         yield
         compile_rules()
+        compile_estimates()  # last: they use the search's playouts, which the child has compiled by now
         child.join()  # should it have failed, the first search compiles
     finally:
         child.terminate()
