@@ -377,7 +377,7 @@ def test_a_level_plays_with_the_visits_of_the_level(monkeypatch: pytest.MonkeyPa
             await tab.until("position", lambda message: message["number"] == 2)
             await tab.send("set", level=20)
             await tab.send("play", point=13)
-            await tab.until("position", lambda message: message["number"] == 3)
+            await tab.until("position", lambda message: message["number"] == 4)
     run(play)
     assert [(level, limit.visits) for level, limit in limits] == [(15, LEVELS[15].visits), (20, 5000)]
 
