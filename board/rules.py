@@ -126,13 +126,20 @@ def captures(state: State, pos: int, color: int) -> bool:
 
 
 @kernel
+def neighbor_strings(state: State, pos: int) -> tuple[np.int64, np.int64, np.int64, np.int64]:
+    """Return the strings beside a point, each once; 0 where there is none or it came before."""
+    ids, width = state.string_id, state.info[WIDTH]
+    a, b, c, d = ids[pos - width], ids[pos - 1], ids[pos + 1], ids[pos + width]
+    return (np.int64(a), np.int64(b if b != a else 0), np.int64(c if c not in (a, b) else 0),
+            np.int64(d if d not in (a, b, c) else 0))
+
+
+@kernel
 def hash_after(state: State, pos: int, color: int) -> np.uint64:
     """Return the hash of the position after a legal stone on `pos`."""
-    ids, width = state.string_id, state.info[WIDTH]
     result = state.hash[0] ^ HASH_TABLE[color, pos]
-    a, b, c, d = ids[pos - width], ids[pos - 1], ids[pos + 1], ids[pos + width]
-    for string_id, seen in ((a, False), (b, b == a), (c, c == a or c == b), (d, d == a or d == b or d == c)):
-        if string_id == 0 or seen or state.stones[string_id] == color or state.liberties[string_id] != 1:
+    for string_id in neighbor_strings(state, pos):
+        if string_id == 0 or state.stones[string_id] == color or state.liberties[string_id] != 1:
             continue
         stone = string_id
         while True:
@@ -202,22 +209,20 @@ def self_atari_size(state: State, pos: int, color: int) -> int:
     """
     if captures(state, pos, color):
         return 0
-    ids, width = state.string_id, state.info[WIDTH]
-    liberty, size = 0, 1
+    width, liberty, size = state.info[WIDTH], 0, 1
     for k in range(4):
         neighbor = (pos - width, pos - 1, pos + 1, pos + width)[k]
         if state.stones[neighbor] == EMPTY:
             if liberty != 0 and liberty != neighbor:
                 return 0
             liberty = neighbor
-    a, b, c, d = ids[pos - width], ids[pos - 1], ids[pos + 1], ids[pos + width]
-    for string_id, seen in ((a, False), (b, b == a), (c, c == a or c == b), (d, d == a or d == b or d == c)):
-        if string_id == 0 or seen or state.stones[string_id] != color:
+    for string_id in neighbor_strings(state, pos):
+        if string_id == 0 or state.stones[string_id] != color:
             continue
         if state.liberties[string_id] > 2:
             return 0
         size += state.size[string_id]
-        stone = string_id
+        stone = int(string_id)
         while True:
             for neighbor in (stone - width, stone - 1, stone + 1, stone + width):
                 if state.stones[neighbor] == EMPTY and neighbor != pos:

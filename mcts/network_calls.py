@@ -54,11 +54,11 @@ class NetworkCalls:
         self.visits = self.waiting = 0
         self._evaluator = evaluator
         plane_set, leaves = plane_set_of(evaluator), -(-params.batch_size // self.at_once)
-        self.batch = new_batch(board_size, leaves, plane_set)
+        batches = [new_batch(board_size, leaves, plane_set) for _ in range(self.at_once)]
+        self.batch = batches[0]
         self._free: deque[Lane] = deque()
-        for _ in range(self.at_once):
-            own = new_batch(board_size, leaves, plane_set)._asdict()
-            batch = self.batch._replace(**{name: own[name] for name in OF_ONE_CALL})
+        for own in batches:
+            batch = self.batch._replace(**{name: getattr(own, name) for name in OF_ONE_CALL})
             self._free.append(Lane(batch, Encoder(plane_set, board_size, plane_set.new_planes(board_size, leaves))))
         self._under_way: deque[Call] = deque()
 
@@ -81,11 +81,14 @@ class NetworkCalls:
         if waiting + finished == 0:
             return 0
         answer = self._ask(lane.encode(lane.batch.positions, waiting, plan.komi), is_root) if waiting else tuple
-        call = Call(lane, waiting, waiting + finished, answer, begin)
-        self._under_way.append(call)
+        return self._enter(Call(lane, waiting, waiting + finished, answer, begin))
+
+    def _enter(self, call: Call) -> int:
+        """Take a call, in the first free lane, as under way; return its visits."""
         self._free.popleft()
+        self._under_way.append(call)
         self._count(call, 1)
-        return waiting + finished
+        return call.visits
 
     def _ask(self, planes: np.ndarray, is_root: bool) -> Callable[[], tuple[np.ndarray, ...]]:
         """Begin to evaluate planes; return what waits for the answers."""

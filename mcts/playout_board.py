@@ -15,7 +15,7 @@ import numpy as np
 from board.constant import PASS
 from board.pattern import pattern_code
 from board.playout import PLAYOUT_MOVES_PER_POINT
-from board.rules import play
+from board.rules import neighbor_strings, play
 from board.state import BLACK, EMPTY, LAST_MOVE, SIZE, TO_MOVE, WHITE, WIDTH, State, new_state
 from common.kernel import kernel
 
@@ -120,10 +120,9 @@ def refresh_around(work: PlayoutGame, table: np.ndarray, width: int, pos: int) -
 @kernel
 def list_captured(state: State, pos: int, color: int, out: np.ndarray) -> int:
     """Write the stones that a move on `pos` takes off to `out` and return how many. Modifies out."""
-    ids, width, count = state.string_id, state.info[WIDTH], 0
-    a, b, c, d = ids[pos - width], ids[pos - 1], ids[pos + 1], ids[pos + width]
-    for string_id, seen in ((a, False), (b, b == a), (c, c == a or c == b), (d, d == a or d == b or d == c)):
-        if string_id == 0 or seen or state.stones[string_id] == color or state.liberties[string_id] != 1:
+    count = 0
+    for string_id in neighbor_strings(state, pos):
+        if string_id == 0 or state.stones[string_id] == color or state.liberties[string_id] != 1:
             continue
         stone = string_id
         while True:

@@ -98,7 +98,7 @@ class PlayoutCalls(NetworkCalls):
 
         Modifies tree and line.
         """
-        begin, lane, uct = time.perf_counter(), self._free.popleft(), self._plan._replace(komi=plan.komi)
+        begin, uct = time.perf_counter(), self._plan._replace(komi=plan.komi)
         if tree.counters[NODES] == 0:
             for i, work in enumerate(self._works):
                 work.random_state[0] = SEED + i
@@ -107,10 +107,7 @@ class PlayoutCalls(NetworkCalls):
             search_lines(tree, root, line, self.batch, self.lines, self._works[0], wanted, uct)
         else:
             self._share_out(self._pool, tree, root, line, wanted, uct)
-        call = Call(lane, 0, wanted, tuple, begin)
-        self._under_way.append(call)
-        self._count(call, 1)
-        return wanted
+        return self._enter(Call(self._free[0], 0, wanted, tuple, begin))
 
     def _share_out(self, pool: ThreadPoolExecutor, tree: Tree, root: Position, line: Position, wanted: int,
                    uct: UctPlan) -> None:

@@ -58,6 +58,8 @@ def with_options(*options: Callable) -> Callable:
 
 SEARCH_VISITS = click.option("--visits", "search_visits", type=click.IntRange(2), default=20000, show_default=True,
                              help="Visits of a PUCT search with the free evaluator.")
+SHORT_VISITS = click.option("--visits", "search_visits", type=click.IntRange(1), default=100, show_default=True,
+                            help="Visits of the short searches.")
 ENGINE_VISITS = click.option("--engine-visits", type=click.IntRange(2), default=1000, show_default=True,
                              help="Visits of a search with the network.")
 MODEL = click.option("--model", default=DEFAULT_MODEL, show_default=True,
@@ -195,8 +197,7 @@ def targets(**options: Any) -> None:
     KIFU_DIR, MODEL, USE_GPU, BOARD_SIZE_OPTION,
     click.option("--positions", "games", type=click.IntRange(1), default=400, show_default=True,
                  help="Positions to search, several of each game."),
-    click.option("--visits", "search_visits", type=click.IntRange(1), default=100, show_default=True,
-                 help="Visits of the short searches."),
+    SHORT_VISITS,
     click.option("--judge-model", default="", help="Model of the long search.  [default: that of the short ones]"),
     click.option("--judge-visits", "engine_visits", type=click.IntRange(2), default=2500, show_default=True,
                  help="Visits of the long search."),
@@ -213,8 +214,7 @@ def regret(**options: Any) -> None:
     KIFU_DIR, MODEL, USE_GPU, BOARD_SIZE_OPTION,
     click.option("--positions", "games", type=click.IntRange(1), default=100, show_default=True,
                  help="Positions to search, two of each game."),
-    click.option("--visits", "search_visits", type=click.IntRange(1), default=100, show_default=True,
-                 help="Visits of the searches."),
+    SHORT_VISITS,
 )
 def batches(**options: Any) -> None:
     """What it costs that several leaves wait for the network at a time: moves that single leaves choose (not speed)."""

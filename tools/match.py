@@ -26,13 +26,13 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
-from common.command_line import FiniteFloat, FiniteRange, run_command
+from common.command_line import FiniteRange, run_command
 from common.cores import count_usable_cores
 from common.print_console import print_err
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.dialect import CLIENTS
 from tools.matchlib.errors import MatchError
+from tools.matchlib.options import KOMI, OPENINGS, PARALLEL, SCORING, SEED, SIZE, TIME
 from tools.matchlib.runner import run_match
 
 EXIT_BAD_OPTIONS = 2
@@ -44,36 +44,41 @@ def interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def share_cores(games: int) -> None:
+    """Give the engines of each of so many games at a time their share of the cores, unless OMP_NUM_THREADS is set.
+
+    In each game one engine thinks at a time. With more threads than cores they would wait for each other.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, count_usable_cores() // games)))
+
+
 @click.command(context_settings={"show_default": True})
 @click.option("--first", required=True, help="Command of the first engine; it is Black in every other game.")
 @click.option("--second", required=True, help="Command of the second engine.")
 @click.option("--dir", "directory", required=True, type=click.Path(path_type=Path, file_okay=False),
               help="Directory for the games; a match in it is continued.")
 @click.option("--games", type=click.IntRange(min=1), default=100, help="Number of games.")
-@click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=9, help="Board size.")
-@click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, help="Komi.")
-@click.option("--parallel", type=click.IntRange(min=1), default=1, help="Games played at the same time.")
-@click.option("--time", "time_seconds", type=click.IntRange(min=1), default=None,
-              help="Seconds per side and game; no clock when left out.")
+@SIZE
+@KOMI
+@PARALLEL
+@TIME
 @click.option("--no-time-left", "sends_time_left", is_flag=True, flag_value=False, default=True, show_default=False,
               help="Do not send time_left before each move.")
 @click.option("--client", type=click.Choice(CLIENTS), default="gtp",
               help="Ask for moves in plain GTP, or as the CGOS client does: with analysis, kept in the SGF.")
-@click.option("--openings", default="center", help="center, random, none, or a file with one opening a line.")
+@OPENINGS
 @click.option("--opening-plies", type=click.IntRange(min=0), default=2, help="Length of center and random openings.")
 @click.option("--max-moves", type=click.IntRange(min=0), default=0,
               help="Score a game as it stands after so many moves; 0 is four times the points of the board.")
-@click.option("--scoring", type=click.Choice(["area", "friendly"]), default="area",
-              help="area: all stones are alive; friendly: stones that playouts find dead are removed first.")
-@click.option("--seed", type=int, default=0, help="Seed of the openings.")
+@SCORING
+@SEED
 @click.option("--hang-limit", type=FiniteRange(min=0.0, min_open=True), default=300.0,
               help="Seconds after which an engine that does not answer loses the game and is killed.")
 @click.option("--names", nargs=2, default=None, help="Names of both engines; they are asked when this is left out.")
 def main(**options: Any) -> None:
     """Play a match between two GTP engines and print the score with its 95 % interval."""
     signal.signal(signal.SIGTERM, interrupt)
-    # In each game one engine thinks at a time. With more threads than cores they would wait for each other.
-    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, count_usable_cores() // options["parallel"])))
+    share_cores(options["parallel"])
     try:
         run_match(MatchConfig(**options))
     except MatchError as error:

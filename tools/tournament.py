@@ -10,7 +10,6 @@ interval on one scale, and all games. Stopped at any time, the same command goes
 others, and games made more.
 """
 
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -21,14 +20,13 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.atomic_file import write_atomically
-from common.command_line import FiniteFloat, run_command
-from common.cores import count_usable_cores
+from common.command_line import run_command
 from common.print_console import print_err, print_out
-from tools.match import EXIT_BAD_OPTIONS, EXIT_INTERRUPTED, interrupt
+from tools.match import EXIT_BAD_OPTIONS, EXIT_INTERRUPTED, interrupt, share_cores
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
+from tools.matchlib.options import KOMI, OPENINGS, PARALLEL, SCORING, SEED, SIZE, TIME
 from tools.tournamentlib.page import format_ratings, make_page
 from tools.tournamentlib.round_robin import (
     Entrant,
@@ -73,19 +71,17 @@ def run_tournament(players: list[Entrant], config: MatchConfig) -> None:
 @click.option("--dir", "directory", required=True, type=click.Path(path_type=Path, file_okay=False),
               help="Directory for the games and the page; a tournament in it is continued.")
 @click.option("--games", type=click.IntRange(min=1), default=20, help="Games of each pairing.")
-@click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=9, help="Board size.")
-@click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, help="Komi.")
-@click.option("--parallel", type=click.IntRange(min=1), default=1, help="Games played at the same time.")
-@click.option("--time", "time_seconds", type=click.IntRange(min=1), default=None,
-              help="Seconds per side and game; no clock when left out.")
-@click.option("--openings", default="center", help="center, random, none, or a file with one opening a line.")
-@click.option("--scoring", type=click.Choice(["area", "friendly"]), default="area",
-              help="area: all stones are alive; friendly: stones that playouts find dead are removed first.")
-@click.option("--seed", type=int, default=0, help="Seed of the openings.")
+@SIZE
+@KOMI
+@PARALLEL
+@TIME
+@OPENINGS
+@SCORING
+@SEED
 def main(texts: Sequence[str], **options: Any) -> int:
     """Play a tournament of GTP engines and print the table."""
     signal.signal(signal.SIGTERM, interrupt)
-    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, count_usable_cores() // options["parallel"])))
+    share_cores(options["parallel"])
     try:
         players = [read_player(text) for text in texts]
         check_players(players)

@@ -1,0 +1,17 @@
+"""Options that a match and a tournament of matches share."""
+
+import click
+
+from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from common.command_line import FiniteFloat
+
+SIZE = click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=9, help="Board size.")
+KOMI = click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, help="Komi.")
+PARALLEL = click.option("--parallel", type=click.IntRange(min=1), default=1, help="Games played at the same time.")
+TIME = click.option("--time", "time_seconds", type=click.IntRange(min=1), default=None,
+                    help="Seconds per side and game; no clock when left out.")
+OPENINGS = click.option("--openings", default="center",
+                        help="center, random, none, or a file with one opening a line.")
+SCORING = click.option("--scoring", type=click.Choice(["area", "friendly"]), default="area",
+                       help="area: all stones are alive; friendly: stones that playouts find dead are removed first.")
+SEED = click.option("--seed", type=int, default=0, help="Seed of the openings.")
