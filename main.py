@@ -21,6 +21,8 @@ from engine.doctor import run_doctor
 from engine.levels import FULL_LEVEL
 from engine.options import (
     DEFAULT_MODEL,
+    MAX_C_PUCT,
+    MAX_LEAD_WEIGHT,
     MAX_PLAYOUTS,
     MAX_TEMPERATURE,
     MIN_POLICY_TEMPERATURE,
@@ -82,6 +84,17 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 @click.option("--search", type=click.Choice(list(SEARCHES)), default=DEFAULT_SEARCH, show_default=True,
               help="puct: the stronger one; gumbel: as self-play does (sequential halving, noise, no playouts); "
                    "uct: without a network, by playouts.")
+@click.option("--c-puct", type=FiniteRange(0.0, MAX_C_PUCT), default=EngineOptions.c_puct, show_default=True,
+              help="How far --search puct follows the policy against the win rates that it finds.")
+@click.option("--lead-weight", type=FiniteRange(0.0, MAX_LEAD_WEIGHT), default=EngineOptions.lead_weight,
+              show_default=True,
+              help="Win rate that the greatest lead is worth to --search puct, with a network that tells leads.")
+@click.option("--lcb", type=click.BOOL, default=EngineOptions.lcb, show_default=True,
+              help="Play the move whose win rate is highest at its lower confidence bound, not the most visited one.")
+@click.option("--solve", type=click.BOOL, default=EngineOptions.solve, show_default=True,
+              help="Back up proven wins and losses (--search puct).")
+@click.option("--skip-settled", type=click.BOOL, default=EngineOptions.skip_settled, show_default=True,
+              help="Consider no moves into areas that are pass-alive, where nothing can change any more.")
 @click.option("--sequential-halving", type=click.BOOL, default=False, show_default=True,
               help="The older name of --search gumbel.")
 @click.option("--temperature", type=FiniteRange(0.0, MAX_TEMPERATURE), default=0.0, show_default=True,

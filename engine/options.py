@@ -6,7 +6,7 @@ from pathlib import Path
 from board.constant import DEFAULT_KOMI
 from board.ruleset import Rules
 from engine.levels import FULL_LEVEL, LEVELS, Level, Resigning
-from mcts.constant import DEFAULT_LAG
+from mcts.constant import DEFAULT_LAG, PUCT
 from mcts.params import SearchParams
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, SearchKind
 from mcts.uct_params import PlayoutParams, UctParams
@@ -25,6 +25,9 @@ MAX_PLAYOUTS = 10000
 # (tools/bench.py batches).
 CPU_LEAVES, GPU_LEAVES = 64, 256
 VISITS_PER_LEAF = 8
+# Share of the most visited move's visits from which on a move may be chosen for its lower confidence bound.
+BOUND_SHARE = 0.1
+MAX_C_PUCT, MAX_LEAD_WEIGHT = 10.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,8 @@ class EngineOptions:
     """Options of main.py under their names there; None where an option was not given and has no plain default.
 
     Attributes:
-        c_puct: how much the search explores; no option of main.py, controllers may set it, and the two that follow.
         root_temperature, analysis_root_temperature: how much wider than usual a search looks at the root
-            (MCTSTree.search), when it chooses a move and when it analyzes.
+            (MCTSTree.search), when it chooses a move and when it analyzes; no options of main.py, controllers set them.
     """
 
     size: int | None = None
@@ -54,6 +56,10 @@ class EngineOptions:
     time: float | None = None
     batch_size: int | None = None
     c_puct: float = SearchParams().selection.c_puct
+    lead_weight: float = SearchParams().selection.lead_weight
+    lcb: bool = False
+    solve: bool = SearchParams().selection.solve
+    skip_settled: bool = SearchParams().skip_settled
     root_temperature: float = 1.0
     analysis_root_temperature: float = 1.0
     tree_size: int | None = None
@@ -114,12 +120,16 @@ class EngineOptions:
         """Return the search parameters that these options ask for; the search's own where they ask for none."""
         default, kind = SearchParams(), self.search_kind
         playouts = kind.selection.playouts if self.playouts is None else self.playouts
+        selection = kind.selection._replace(c_puct=self.c_puct, playouts=playouts, lead_weight=self.lead_weight,
+                                            solve=self.solve and kind.algorithm == PUCT)
         return PlayoutParams(
-            selection=kind.selection._replace(c_puct=self.c_puct, playouts=playouts),
+            selection=selection,
             policy_temperature=self.policy_temperature or kind.policy_temperature,
             batch_size=self.batch_size or (GPU_LEAVES if self.use_gpu else CPU_LEAVES),
             visits_per_leaf=0 if self.batch_size else VISITS_PER_LEAF,
             tree_size=self.tree_size or default.tree_size,
+            bound_share=BOUND_SHARE if self.lcb else default.bound_share,
+            skip_settled=self.skip_settled,
             uct=self.uct,
             threads=self.threads,
         )

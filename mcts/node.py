@@ -4,7 +4,8 @@ import numpy as np
 
 from mcts.analysis import CandidateMove, lower_confidence_bound
 from mcts.constant import NOT_EXPANDED
-from mcts.tree_arrays import EXPANDED, PENDING, Tree
+from mcts.solver import proven_outcome
+from mcts.tree_arrays import LOST, PENDING, TERMINAL, UNPROVEN, WON, Tree
 
 # The longest line reported as a principal variation.
 MAX_PV_LENGTH = 30
@@ -122,7 +123,10 @@ class MCTSNode:
         """Return the candidate with the highest lower confidence bound, of `width` standard errors.
 
         Only those count that have at least `share` of the most visited one's visits, so that 1 leaves that one alone.
+        One that is proven to win comes before all others.
         """
+        if self._tree.node_kind[self.index] == WON:
+            return next(i for i in range(self.num_children) if self._outcome_after(i) == LOST)
         most = self.most_visited()
         if share >= 1.0:
             return most
@@ -131,6 +135,11 @@ class MCTSNode:
         bounds = {int(i): lower_confidence_bound(int(visits[i]), float(self.children_value_sum[i]),
                                                  float(square_sums[i]), width) for i in enough}
         return max(bounds, key=lambda i: (bounds[i], visits[i]), default=most)
+
+    def _outcome_after(self, i: int) -> int:
+        """Return the outcome that is proven for the opponent after candidate `i`, which has been evaluated."""
+        child = self.child(i)
+        return UNPROVEN if child is None else proven_outcome(self._tree, child.index)
 
     def visited_line(self, i: int) -> list[tuple[int, int]]:
         """Return the principal variation, candidate `i` and the most visited replies after it, with visits."""
@@ -142,9 +151,14 @@ class MCTSNode:
             node = node.child(best)
         return line
 
+    @property
+    def has_candidates(self) -> bool:
+        """Whether the network has judged the position and the game goes on."""
+        return self._tree.node_kind[self.index] not in (PENDING, TERMINAL)
+
     def is_visited(self) -> bool:
         """Return whether a candidate has been visited."""
-        return self._tree.node_kind[self.index] == EXPANDED and self.node_visits > 0
+        return self.has_candidates and self.node_visits > 0
 
     def candidate(self, i: int, order: int) -> CandidateMove:
         """Return what is known about candidate `i`."""

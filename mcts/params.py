@@ -24,6 +24,8 @@ class Selection(NamedTuple):
     root_fpu_reduction: float = 0.05
     # What the greatest lead adds to a win rate of 1 (mcts/puct.py); 0 where the network tells no leads.
     lead_weight: float = 0.0
+    # Whether proven wins, draws and losses are backed up as such (mcts/solver.py).
+    solve: bool = False
     # Least prior of a move that captures or saves a large string in atari (mcts/atari.py); 0 for none.
     atari_prior: float = 0.1
     # Playouts from each new position, 0 for the network alone, and their share in its value (mcts/outcome.py): 0 until
@@ -73,6 +75,8 @@ class SearchParams:
     # that have at least this share of the visits of the most visited one; 1 plays that one.
     bound_share: float = 1.0
     bound_width: float = 3.0
+    # Whether moves into pass-alive areas, where nothing can change any more, are no candidates (mcts/restriction.py).
+    skip_settled: bool = False
 
     def leaves_at(self, visits: int) -> int:
         """Return how many leaves a call of the network may take when the root has so many visits."""

@@ -3,17 +3,34 @@
 import math
 
 from common.kernel import kernel
+from mcts.outcome import DRAW
 from mcts.params import Selection
-from mcts.tree_arrays import ROOT, Tree
+from mcts.solver import proven_outcome
+from mcts.tree_arrays import DRAWN, LOST, ROOT, UNPROVEN, WON, Tree
 
 # Points of lead, beyond which another one is worth less than half of the first.
 LEAD_SCALE = 10.0
+# Worth of a move that is proven to win; one that is proven to lose is worth as much less than any other.
+PROVEN = 1e6
 
 
 @kernel
 def worth_of_lead(lead: float, selection: Selection) -> float:
     """Return what a lead of so many points adds to a win rate, between -selection.lead_weight and it."""
     return selection.lead_weight * lead / (abs(lead) + LEAD_SCALE)
+
+
+@kernel
+def edge_worth(tree: Tree, edge: int, selection: Selection) -> float:
+    """Return what a visited move is worth: its mean win rate and lead, or what is proven of it."""
+    outcome = proven_outcome(tree, tree.edge_child[edge]) if selection.solve else UNPROVEN
+    if outcome == LOST:
+        return PROVEN
+    if outcome == WON:
+        return -PROVEN
+    count = tree.edge_visits[edge]
+    value = DRAW if outcome == DRAWN else tree.edge_value_sum[edge] / count
+    return value + worth_of_lead(tree.edge_lead_sum[edge] / count, selection)
 
 
 @kernel
@@ -46,9 +63,7 @@ def select_by_puct(tree: Tree, node: int, selection: Selection) -> int:
     best, best_score = first, -math.inf
     for edge in range(first, last):
         count = tree.edge_visits[edge]
-        value = urgency
-        if count > 0:
-            value = tree.edge_value_sum[edge] / count + worth_of_lead(tree.edge_lead_sum[edge] / count, selection)
+        value = edge_worth(tree, edge, selection) if count > 0 else urgency
         score = value + exploration * tree.edge_prior[edge] / (1 + count + tree.edge_virtual_loss[edge])
         if score > best_score:
             best, best_score = edge, score

@@ -4,9 +4,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from board.benson import find_alive, new_area_work
 from board.constant import PASS
 from board.geometry import get_geometry
+from board.state import BLACK, SIZE, WHITE, State
 from board.stone import Stone
+
+FOREVER = np.iinfo(np.int16).max
 
 
 class Restriction:
@@ -24,7 +28,7 @@ class Restriction:
 
     def avoid(self, color: Stone, moves: Iterable[int], depth: int) -> None:
         """Ban moves of a color in the first `depth` plies."""
-        depth = min(depth, int(np.iinfo(np.int16).max))
+        depth = min(depth, int(FOREVER))
         for pos in moves:
             self.plies[color, pos] = max(depth, int(self.plies[color, pos]))
 
@@ -36,3 +40,18 @@ class Restriction:
     def bans(self, color: Stone, pos: int) -> bool:
         """Tell whether a move is banned in the position that is searched."""
         return bool(self.plies[color, pos] > 0)
+
+
+def ban_settled(state: State, plies: np.ndarray) -> None:
+    """Ban moves into pass-alive areas, where nobody can change any more who owns what. Modifies plies [3, C].
+
+    Those are the areas of the opponent, and own ones without stones in them: dead stones are still to be captured where
+    all that stand on the board count as alive. What is pass-alive stays so, since no such move is made in the tree.
+    """
+    area = new_area_work(int(state.info[SIZE]))
+    for color in (BLACK, WHITE):
+        find_alive(state, color, area)
+        safe = area.enclosed & (area.empty | area.narrow)
+        settled = (area.region >= 0) & safe[area.region]
+        plies[BLACK + WHITE - color, settled] = FOREVER
+        plies[color, settled & area.empty[area.region]] = FOREVER

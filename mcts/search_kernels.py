@@ -18,9 +18,11 @@ from mcts.atari import least_prior
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.outcome import DRAW, final_lead, playout_share, playout_value, value_of_lead
 from mcts.params import Plan
+from mcts.solver import known_value, prove_line
 from mcts.tree_arrays import (
     EDGES,
     EXPANDED,
+    LOST,
     NODES,
     OWNED,
     PENDING,
@@ -124,7 +126,7 @@ def select_line(tree: Tree, root: Position, line: Position, batch: Batch, index:
     if tree.counters[NODES] == 0:
         node = add_node(tree)
         batch.leaf[index] = -1
-    while tree.node_kind[node] == EXPANDED and depth < MAX_DEPTH:
+    while (tree.node_kind[node] == EXPANDED or tree.node_kind[ROOT] >= LOST and node == ROOT) and depth < MAX_DEPTH:
         edge = select_edge(tree, node, batch, plan, visit)
         batch.path[index, depth] = edge
         depth += 1
@@ -159,6 +161,8 @@ def select_batch(
         if batch.leaf[waiting] == -1:
             if state.info[PASSES] >= 2:
                 finish_node(tree, node, state, plan.komi, batch)
+                if plan.selection.solve:
+                    prove_line(tree, batch, waiting)
             else:
                 expand(tree, node, line, batch.line_past, batch, waiting, plan)
                 add_virtual_loss(tree, batch, waiting, 1)
@@ -166,7 +170,7 @@ def select_batch(
                 continue
         elif tree.node_kind[node] == PENDING:
             break
-        back_up(tree, batch, waiting, float(tree.node_value[node]), float(tree.node_lead[node]))
+        back_up(tree, batch, waiting, known_value(tree, node), float(tree.node_lead[node]))
         finished += 1
     return waiting, finished
 

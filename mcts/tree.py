@@ -23,11 +23,10 @@ from mcts.network_calls import NetworkCalls
 from mcts.node import MCTSNode
 from mcts.params import Plan, SearchLimit, SearchParams
 from mcts.progress import SearchProgress
-from mcts.restriction import Restriction
+from mcts.restriction import Restriction, ban_settled
 from mcts.tree_arrays import (
     EDGE_BYTES,
     EDGES,
-    EXPANDED,
     NODE_BYTES,
     NODES,
     REPETITIONS,
@@ -87,6 +86,7 @@ class MCTSTree:
         self._calls = self.calls(evaluator, board_size, self.params)
         self._batch = self._calls.batch
         self._noise = np.zeros(actions)
+        self._restricted = np.zeros_like(self._batch.banned)  # what the present tree was asked to leave out
         self.root_board = GoBoard(board_size)  # the game that leads to the root, which may have another side to move
         self._root_state = new_state(board_size)
         self._line = new_line(board_size, 1)
@@ -160,13 +160,13 @@ class MCTSTree:
             if child is None:
                 return None
             node, mover = child, 3 - mover
-        return node.index if mover == color and self._tree.node_kind[node.index] == EXPANDED else None
+        return node.index if mover == color and node.has_candidates else None
 
     def _restrict(self, restriction: Restriction | None) -> bool:
         """Leave moves out of the coming search; return whether the same ones were left out of the present tree."""
         plies = np.zeros_like(self._batch.banned) if restriction is None else restriction.plies
-        unchanged = np.array_equal(plies, self._batch.banned)
-        self._batch.banned[:] = plies
+        unchanged = np.array_equal(plies, self._restricted)
+        self._restricted = plies.copy()
         return unchanged
 
     def _apply_superko(self, board: GoBoard, color: Stone) -> bool:
@@ -186,8 +186,11 @@ class MCTSTree:
             raise ValueError(f"a tree of size {self.board_size} cannot search a board of size {board.board_size}")
         reuse = self._apply_superko(board, color) and reuse
         known = self._find_descendant(board, color) if reuse else None
-        if known != ROOT and self._batch.banned.any():  # the plies are counted from the root
+        if known != ROOT and self._restricted.any():  # the plies are counted from the root
             known = None
+        self._batch.banned[:] = self._restricted
+        if self.params.skip_settled and not self._restricted.any():
+            ban_settled(board.state, self._batch.banned)
         self.root_board = board.copy()
         copy_state(self._root_state, board.state)
         info = self._root_state.info

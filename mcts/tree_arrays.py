@@ -14,8 +14,10 @@ from common.kernel import kernel
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from nn.feature import BASIC, PlaneSet, Positions
 
-# Tree.node_kind: waiting for the network, evaluated, or the end of the game.
-PENDING, EXPANDED, TERMINAL = 0, 1, 2
+# Tree.node_kind: waiting for the network, evaluated, the end of the game, or evaluated with an outcome that is proven
+# for the side to move (mcts/solver.py).
+PENDING, EXPANDED, TERMINAL, LOST, DRAWN, WON = range(6)
+UNPROVEN = 0
 
 # Tree.counters
 NODES, EDGES, REPETITIONS = 0, 1, 2

@@ -100,6 +100,18 @@ def run_with_model(suites: Iterable[Suite], model: str, **options: Any) -> None:
         fail(str(error))
 
 
+def check_changes(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse a setting of the search that there is not."""
+    from tools.benchlib.regret_bench import read_change
+
+    try:
+        for text in values:
+            read_change(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+    return values
+
+
 @click.group()
 def main() -> None:
     """Measure how fast the program is here, beside TamaGo's figures."""
@@ -201,6 +213,9 @@ def targets(**options: Any) -> None:
     click.option("--judge-model", default="", help="Model of the long search.  [default: that of the short ones]"),
     click.option("--judge-visits", "engine_visits", type=click.IntRange(2), default=2500, show_default=True,
                  help="Visits of the long search."),
+    click.option("--change", "changes", metavar="NAME=VALUE,...", multiple=True, callback=check_changes,
+                 help="A setting to try beside the default, by fields of mcts/params.py; may be given more than once.  "
+                      "[default: a table of settings]"),
 )
 def regret(**options: Any) -> None:
     """What the numbers of the search are worth: win rate that short searches lose against a long one."""

@@ -6,7 +6,7 @@ import random
 from board.go_board import GoBoard
 from board.ruleset import Rules
 from engine.choosing import MoveChooser
-from engine.options import EngineOptions
+from engine.options import BOUND_SHARE, EngineOptions
 from mcts.params import SearchLimit
 from mcts.time_manager import StartOptions, TimeManager
 from mcts.tree import MCTSTree
@@ -32,6 +32,13 @@ def test_sequential_halving_has_the_numbers_of_self_play() -> None:
     assert (params.selection.playouts, params.policy_temperature) == (3, 1.5)
     params = EngineOptions().search_params()
     assert (params.selection.playouts, params.policy_temperature) == (16, 2.0)
+
+
+def test_what_the_search_is_told_of_leads_bounds_and_proofs() -> None:
+    params = EngineOptions(c_puct=0.7, lead_weight=0.2, lcb=True, solve=True, skip_settled=True).search_params()
+    assert (params.selection.c_puct, params.selection.lead_weight, params.selection.solve) == (0.7, 0.2, True)
+    assert params.bound_share == BOUND_SHARE < 1 and params.skip_settled
+    assert not EngineOptions(search="gumbel", solve=True).search_params().selection.solve
 
 
 def test_sequential_halving_has_the_noise_of_self_play() -> None:

@@ -10,6 +10,7 @@ from mcts.params import SearchLimit, SearchParams
 from mcts.restriction import Restriction
 from mcts.tree import MCTSTree
 from tests.mcts.evaluators import HashEvaluator
+from tests.reference.twins import Twins
 
 BLACK, WHITE = Stone.BLACK, Stone.WHITE
 SIZE = 4
@@ -121,3 +122,25 @@ def test_a_root_temperature_flattens_the_priors_of_the_root_alone():
         assert one is not None and np.array_equal(np.sort(one.children_policy), np.sort(other.children_policy))
     # A wide tree is not taken for a plain one afterwards.
     assert np.array_equal(np.sort(search(tree).children_policy), np.sort(plain.children_policy))
+
+
+def test_moves_into_pass_alive_areas_are_no_candidates_but_where_dead_stones_stand() -> None:
+    board = Twins.from_diagram("""
+        . O X O .
+        X X X O .
+        . . X O O
+        X X X O .
+        . X X O .
+    """).fast
+    capture, eye = board.POS(1, 1), board.POS(1, 3)
+    trees = [MCTSTree(HashEvaluator(5), 5, SearchParams(batch_size=1, tree_size=500, skip_settled=skips))
+             for skips in (False, True)]
+    for color in (BLACK, WHITE):
+        for tree in trees:
+            tree.search(board, color, SearchLimit(20, strict=True))
+        everything, unsettled = ({int(pos) for pos in tree.root.action} for tree in trees)
+        assert eye in everything and unsettled == ({capture, PASS} if color == BLACK else {PASS})
+    asked = Restriction(5)
+    asked.allow(WHITE, [eye], 1)
+    trees[1].search(board, WHITE, SearchLimit(5, strict=True), restriction=asked)
+    assert [int(pos) for pos in trees[1].root.action] == [eye], "what somebody asks for is searched"

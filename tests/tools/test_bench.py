@@ -337,6 +337,11 @@ def test_regret_tries_all_settings_on_the_same_positions(tmp_path: Path, monkeyp
     assert [row[:46].strip() for row in rows] == list(regret_bench.SETTINGS)
     assert rows[0].split()[2:5] == ["+0.00%", "+-", "0.00%"]
     assert len({row[46:] for row in rows}) > 1
+    few = CliRunner().invoke(main, ["regret", *options, "--change", "c_puct=1.5,playouts=2"])
+    assert [row[:46].strip() for row in few.output.splitlines()[1:3]] == ["default", "c_puct=1.5,playouts=2"]
+    for change, complaint in (("cpuct=1", "cpuct is none of c_puct, "), ("c_puct=much", "c_puct wants a number")):
+        wrong = CliRunner().invoke(main, ["regret", *options, "--change", change])
+        assert wrong.exit_code == 2 and complaint in wrong.output
     empty = CliRunner().invoke(main, ["regret", "--kifu-dir", str(tmp_path), "--model", "none"])
     assert empty.exit_code == 2 and empty.output.count("\n") == 1
 

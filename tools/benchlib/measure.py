@@ -25,6 +25,7 @@ class BenchSettings:
     search_visits: int = 20000
     engine_visits: int = 1000
     judge_model: str = ""
+    changes: tuple[str, ...] = ()  # settings to try, `name=value,...` each; none: the usual ones
     model: str = "none"
     use_gpu: bool = False
     kifu_dir: Path | None = None

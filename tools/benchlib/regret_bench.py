@@ -7,7 +7,7 @@ another network (--judge-model) is not. Matches decide.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ BLUNDER = 0.1
 JUDGE_BATCH, SHORT_BATCH = 8, 2
 # Positions of one game.
 PER_GAME = 6
+# Fields that count something.
+WHOLE = {"playouts", "batch_size", "visits_per_leaf", "tree_size", "max_memory_mb", "max_considered"}
 
 # Changes of the default: fields of Selection or of SearchParams.
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -54,6 +56,22 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "lower bound, 3 errors": {"bound_share": 0.1},
     "lower bound, 5 errors": {"bound_share": 0.15, "bound_width": 5.0},
 }
+
+
+def read_change(text: str) -> dict[str, float]:
+    """Return the fields that a text `name=value,...` changes; raises ValueError, naming what is wrong."""
+    changes: dict[str, float] = {}
+    known = (*Selection._fields, *(field.name for field in fields(SearchParams) if field.name != "selection"))
+    for part in filter(None, text.replace(" ", "").split(",")):
+        name, _, number = part.partition("=")
+        if name not in known:
+            raise ValueError(f"{name} is none of {', '.join(known)}")
+        try:
+            value = float(number)
+        except ValueError:
+            raise ValueError(f"{part}: {name} wants a number") from None
+        changes[name] = round(value) if value.is_integer() and name in WHOLE else value
+    return changes
 
 
 def change(params: SearchParams, changes: dict[str, Any]) -> SearchParams:
@@ -114,7 +132,8 @@ def measure_regret(settings: BenchSettings) -> Iterator[Figure | str]:
     yield (f"regret: {len(judges)} positions that are not decided; {settings.search_visits} visits against "
            f"{settings.engine_visits}; mean regret, difference to the default with its standard error, blunders")
     limit, reference = SearchLimit(settings.search_visits), np.zeros(len(judges))
-    for name, changes in SETTINGS.items():
+    asked = {"default": {}, **{text: read_change(text) for text in settings.changes}} if settings.changes else SETTINGS
+    for name, changes in asked.items():
         tree = MCTSTree(evaluator, settings.board_size, replace(change(params, changes), batch_size=SHORT_BATCH))
         moves = [search_anew(tree, judge.board, limit).pos for judge in judges]
         regrets = np.array([judge.regret(pos) for judge, pos in zip(judges, moves, strict=True)])
