@@ -19,7 +19,7 @@ from common.command_line import run_command
 # The programs and their modules.
 PROGRAMS = {
     "main.py": "main", "web.py": "web", "train.py": "train", "selfplay_main.py": "selfplay_main",
-    "get_final_status.py": "get_final_status", "tools/match.py": "tools.match",
+    "get_final_status.py": "get_final_status", "tools/match.py": "tools.match", "tools/tune.py": "tools.tune",
     "tools/plot_tree.py": "tools.plot_tree", "tools/board_picture.py": "tools.board_picture",
     "tools/label.py": "tools.label", "tools/verdict.py": "tools.verdict", "tools/elo_curve.py": "tools.elo_curve",
 }

@@ -1,0 +1,97 @@
+"""Tuning: what may vary is read strictly, good settings are found, bad ones end early, and a study goes on."""
+from __future__ import annotations
+
+import importlib.util
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tools.in_process import run_in_process
+from tools.matchlib.config import MatchConfig
+from tools.matchlib.errors import MatchError
+from tools.tune import main
+from tools.tunelib.space import check_space, fill, read_range, read_words
+
+HAS_OPTUNA = importlib.util.find_spec("optuna") is not None
+TRIALS = 9
+needs_optuna = pytest.mark.skipif(not HAS_OPTUNA, reason="Optuna is not installed")
+
+
+def tune(tmp_path: Path, *options: str) -> Any:
+    """Run the program."""
+    return run_in_process(main, "tune.py", "--dir", str(tmp_path), "--second", "python", *options)
+
+
+@pytest.mark.parametrize(("options", "complaint"), [
+    (["--first", "main.py"], "nothing varies"),
+    (["--first", "main.py {c}", "--float", "c:1"], "c:1 is not NAME:LOW:HIGH"),
+    (["--first", "main.py {c}", "--float", "c:2:1"], "c:2:1: the range must go up"),
+    (["--first", "main.py {c}", "--float", "c:0:nan"], "c:0:nan: the range must go up"),
+    (["--first", "main.py {c}", "--float", "c:0:much"], "0 and much must be numbers"),
+    (["--first", "main.py {c}", "--float", "c:0:1:log"], "must begin above 0"),
+    (["--first", "main.py {c}", "--int", "c:0:1.5"], "whole numbers"),
+    (["--first", "main.py {c}", "--choice", "c:one"], "two different words"),
+    (["--first", "main.py", "--float", "c:0:1"], "c has no place in --first"),
+    (["--first", "main.py {c} {d}", "--float", "c:0:1"], "what may stand at {d}"),
+    (["--first", "main.py {c}", "--float", "c:0:1", "--int", "c:0:1"], "c is given twice"),
+    (["--first", "main.py {c}", "--float", "c:0:1", "--batch", "5"], "even"),
+    (["--first", "no-such-engine {c}", "--float", "c:0:1"], "command not found: no-such-engine"),
+])
+@needs_optuna
+def test_a_bad_option_is_one_line(tmp_path: Path, options: list[str], complaint: str) -> None:
+    done = tune(tmp_path, *options)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("tune: ") and complaint in done.stderr
+
+
+def test_without_optuna_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    done = tune(tmp_path, "--first", "main.py {c}", "--float", "c:0:1")
+    assert done.returncode == 2 and done.stderr == (
+        "tune: Optuna is not installed: pip install '.[tune]', or pip install optuna\n")
+
+
+def test_values_come_to_their_places() -> None:
+    tunables = [read_range("c:0.1:10:log", False), read_range("n:1:4", True), read_words("word:yes,no")]
+    check_space(tunables, "main.py --c {c} --n={n} {word}")
+    assert [tunable.describe() for tunable in tunables] == ["c:0.1:10:log", "n:1:4:whole", "word:yes,no"]
+    assert fill("main.py --c {c} --n={n} {word}", {"c": "0.5", "n": "2", "word": "no"}) == "main.py --c 0.5 --n=2 no"
+
+
+@needs_optuna
+def test_good_settings_are_found_bad_ones_end_early_and_a_study_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:
+    from tools.tunelib.study import Standing, TuneConfig, format_study, judged_trials, run_study
+
+    played: Counter[Path] = Counter()
+
+    def play(config: MatchConfig) -> Standing:
+        """Win the more games the nearer the value is to 3; the seventh is interrupted."""
+        if len(played) == 7 and not stopped:
+            stopped.append(config.first)
+            raise KeyboardInterrupt
+        played[config.directory] = max(played[config.directory], config.games)
+        wins = round(config.games * max(0.0, 1.0 - abs(float(config.first.split()[1]) - 3.0) / 5.0))
+        return Standing(wins, 0, config.games - wins)
+
+    def config(trials: int, second: str = "other") -> TuneConfig:
+        match = MatchConfig("main.py {c}", second, tmp_path, games=40)
+        return TuneConfig(match, [read_range("c:0:10", False)], trials, batch=20)
+
+    stopped: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        run_study(config(TRIALS), play)
+    with pytest.raises(MatchError, match="holds a study with second other, not another"):
+        run_study(config(TRIALS, "another"), play)
+    study = run_study(config(TRIALS), play)
+    commands = [line.split("] c ")[1].split(":")[0] for line in capsys.readouterr().out.splitlines()]
+    assert stopped[0].split()[1] in commands, "the interrupted setting is tried again"
+    assert len(judged_trials(study)) == TRIALS == len(commands)
+    title, best, *others = format_study(study).splitlines()
+    assert title.split()[:2] == ["trial", "c"] and len(others) == TRIALS - 1
+    assert all(abs(float(best.split()[1]) - 3.0) <= abs(float(row.split()[1]) - 3.0) for row in others)
+    assert "of 40 games" in best and set(played.values()) >= {20, 40}
+    assert any(row.endswith("ended early") and "of 20 games" in row for row in others)

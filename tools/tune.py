@@ -1,0 +1,89 @@
+"""Tune numbers of an engine over matches against a fixed opponent, with Optuna (pip install '.[tune]').
+
+    python tools/tune.py --first "main.py --visits 100 --c-puct {c} --lead-weight {lead}" \\
+        --second "main.py --visits 100" --float c:0.2:1.5:log --float lead:0:0.3 --trials 30 --dir results/tune
+
+A setting plays pairs of games, a batch at a time; after each it is compared with the settings before it, and ends early
+where it is worse than most. Settings and games are kept: the same command goes on where it was stopped. The score of
+the best of many settings is flattered by chance: play it again, with tools/match.py and another --seed.
+"""
+
+import importlib.util
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from common.command_line import EXIT_INTERRUPTED, EXIT_OK, run_command
+from common.print_console import print_err, print_out
+from tools.match import EXIT_BAD_OPTIONS, interrupt, share_cores
+from tools.matchlib.command import split_command
+from tools.matchlib.config import MatchConfig
+from tools.matchlib.errors import MatchError
+from tools.matchlib.options import KOMI, OPENINGS, PARALLEL, SCORING, SEED, SIZE, TIME
+from tools.tunelib.space import check_space, read_range, read_words
+
+
+@click.command(context_settings={"show_default": True})
+@click.option("--first", required=True, help="Command of the engine that is tuned, with a place {NAME} for each value.")
+@click.option("--second", required=True, help="Command of its opponent, the same for all settings.")
+@click.option("--float", "floats", multiple=True, metavar="NAME:LOW:HIGH[:log]",
+              help="A number to vary; log draws it evenly by its logarithm. May be given more than once.")
+@click.option("--int", "wholes", multiple=True, metavar="NAME:LOW:HIGH[:log]", help="A whole number to vary.")
+@click.option("--choice", "choices", multiple=True, metavar="NAME:WORD,WORD,...", help="Words to choose from.")
+@click.option("--dir", "directory", required=True, type=click.Path(path_type=Path, file_okay=False),
+              help="Directory for the study (study.db) and the games; a study in it is continued.")
+@click.option("--trials", type=click.IntRange(min=1), default=30,
+              help="Settings to try, those of earlier runs included.")
+@click.option("--games", type=click.IntRange(min=2), default=60, help="Games of a setting that is not ended early.")
+@click.option("--batch", type=click.IntRange(min=2), default=10, help="Games after which it may be.")
+@click.option("--pruner", type=click.Choice(["median", "halving", "none"]), default="median",
+              help="What ends settings early: a score below the median of the others, being none of the best third "
+                   "(successive halving), or nothing.")
+@SIZE
+@KOMI
+@PARALLEL
+@TIME
+@OPENINGS
+@SCORING
+@SEED
+def main(floats: tuple[str, ...], wholes: tuple[str, ...], choices: tuple[str, ...], trials: int, batch: int,
+         pruner: str, **options: Any) -> int:
+    """Tune numbers of an engine over matches against a fixed opponent, and print a table."""
+    signal.signal(signal.SIGTERM, interrupt)
+    share_cores(options["parallel"])
+    if importlib.util.find_spec("optuna") is None:
+        return fail("Optuna is not installed: pip install '.[tune]', or pip install optuna")
+    from tools.tunelib.study import TuneConfig, format_study, open_study, run_study
+
+    try:
+        tunables = [*(read_range(text, False) for text in floats), *(read_range(text, True) for text in wholes),
+                    *map(read_words, choices)]
+        check_space(tunables, options["first"])
+        if batch % 2 or options["games"] % 2:
+            raise ValueError("--batch and --games must be even: games come in pairs, one with either color")
+        for command in (options["first"], options["second"]):
+            split_command(command)
+        config = TuneConfig(MatchConfig(**options), tunables, trials, batch, pruner)
+        print_out("\n" + format_study(run_study(config)))
+    except (ValueError, MatchError) as error:
+        return fail(str(error))
+    except KeyboardInterrupt:
+        print_out("\n" + format_study(open_study(config)))
+        print_err("stopped: the same command goes on")
+        return EXIT_INTERRUPTED
+    return EXIT_OK
+
+
+def fail(text: str) -> int:
+    """Say in one line why nothing is tuned, and return the exit status."""
+    print_err(f"tune: {text}")
+    return EXIT_BAD_OPTIONS
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, "tune.py"))

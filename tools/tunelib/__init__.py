@@ -1,0 +1,1 @@
+"""The parts of the tuner: what may vary, the study, the table."""

@@ -1,0 +1,185 @@
+"""A study: Optuna proposes settings, matches against one opponent judge them, hopeless ones end early."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import optuna
+from optuna.trial import TrialState
+
+from common.lock_file import take_lock
+from common.print_console import print_out
+from tools.matchlib.config import MatchConfig
+from tools.matchlib.elo import get_wilson_interval
+from tools.matchlib.errors import MatchError
+from tools.matchlib.report import count_results
+from tools.matchlib.runner import open_match, play_missing_games
+from tools.tunelib.space import Tunable, fill, show
+
+STUDY_FILE, LOCK_FILE = "study.db", "tune.lock"
+# Trials of random settings before the first is compared with a median, and before the sampler takes over.
+FREE_TRIALS, RANDOM_TRIALS = 5, 10
+# Of this many settings one goes on at each rung of successive halving.
+HALVING = 3
+RESULTS = ("wins", "draws", "losses")
+
+
+class Standing(NamedTuple):
+    """What a setting has scored."""
+
+    wins: int
+    draws: int
+    losses: int
+
+    @property
+    def games(self) -> int:
+        """Games played."""
+        return sum(self)
+
+    @property
+    def score(self) -> float:
+        """Share of the points, from 0 to 1."""
+        return (self.wins + self.draws / 2.0) / self.games if self.games else 0.5
+
+
+@dataclass(frozen=True)
+class TuneConfig:
+    """What is tuned, and how long.
+
+    Attributes:
+        match: the match of a setting; its first command has the places, its directory the study and all games.
+        trials: settings to try in all.
+        batch: games after which a setting is compared with the others.
+    """
+
+    match: MatchConfig
+    tunables: Sequence[Tunable]
+    trials: int
+    batch: int
+    pruner: str = "median"
+
+    def fingerprint(self) -> dict[str, Any]:
+        """Return what two runs of one study must share."""
+        return {**self.match.get_fingerprint(), "varies": [tunable.describe() for tunable in self.tunables]}
+
+
+Play = Callable[[MatchConfig], Standing]
+
+
+def play_games(config: MatchConfig) -> Standing:
+    """Play what is missing of a match; raises as a match does."""
+    with closing(open_match(config)) as store:
+        play_missing_games(config, store)
+        return Standing(*count_results(record for number, record in store.records.items() if number < config.games))
+
+
+def make_pruner(config: TuneConfig) -> optuna.pruners.BasePruner:
+    """Return what ends hopeless settings early."""
+    if config.pruner == "halving":
+        return optuna.pruners.SuccessiveHalvingPruner(min_resource=config.batch, reduction_factor=HALVING)
+    if config.pruner == "median":
+        return optuna.pruners.MedianPruner(n_startup_trials=FREE_TRIALS)
+    return optuna.pruners.NopPruner()
+
+
+def open_study(config: TuneConfig) -> optuna.Study:
+    """Return the study of a directory, a new one where there is none; raises MatchError where it is of another kind."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    path = config.match.directory / STUDY_FILE
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        study = optuna.create_study(
+            study_name="tune", storage=f"sqlite:///{path.absolute()}", direction="maximize", load_if_exists=True,
+            pruner=make_pruner(config))
+    except Exception as error:  # of SQLAlchemy, which has dozens
+        raise MatchError(f"cannot use the study {path}: {' '.join(str(error).split())[:200]}") from None
+    study.sampler = optuna.samplers.TPESampler(n_startup_trials=RANDOM_TRIALS,
+                                               seed=config.match.seed + len(study.trials))
+    fingerprint = json.loads(json.dumps(config.fingerprint()))
+    for name, value in fingerprint.items():
+        known = study.user_attrs.get(name, value)
+        if known != value:
+            raise MatchError(f"{path.parent} holds a study with {name} {known}, not {value}: use the same options or "
+                             "another --dir")
+        study.set_user_attr(name, value)
+    return study
+
+
+def repeat_broken_trials(study: optuna.Study) -> None:
+    """Put settings whose games were interrupted first in line; their games are kept."""
+    for trial in study.get_trials(states=[TrialState.RUNNING]):
+        study.tell(trial.number, state=TrialState.FAIL)
+        if trial.params:
+            study.enqueue_trial(trial.params)
+
+
+def try_setting(study: optuna.Study, config: TuneConfig, play: Play) -> None:
+    """Play the games of the next setting, a batch at a time, until they are over or the pruner has seen enough."""
+    trial = study.ask()
+    values = {tunable.name: tunable.suggest(trial) for tunable in config.tunables}
+    command = fill(config.match.first, values)
+    folder = config.match.directory / hashlib.sha256(command.encode()).hexdigest()[:12]
+    for done in range(config.batch, config.match.games + config.batch, config.batch):
+        games = min(done, config.match.games)
+        standing = play(replace(config.match, first=command, games=games, directory=folder))
+        for name, count in zip(RESULTS, standing, strict=True):
+            trial.set_user_attr(name, count)
+        trial.report(standing.score, games)
+        if games < config.match.games and trial.should_prune():
+            study.tell(trial, state=TrialState.PRUNED)
+            break
+    else:
+        study.tell(trial, standing.score)
+    print_out(f"[{trial.number + 1}/{config.trials}] {format_values(trial.params)}: {format_score(standing)}")
+
+
+def run_study(config: TuneConfig, play: Play = play_games) -> optuna.Study:
+    """Try settings until there are as many as asked for; raises MatchError and KeyboardInterrupt as a match does."""
+    study = open_study(config)
+    lock = take_lock(config.match.directory / LOCK_FILE)
+    if lock is None:
+        raise MatchError(f"another tune.py is at work in {config.match.directory}")
+    with lock:
+        repeat_broken_trials(study)
+        while len(judged_trials(study)) < config.trials:
+            try_setting(study, config, play)
+    return study
+
+
+def judged_trials(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
+    """Return the settings whose games are over, pruned ones among them."""
+    return study.get_trials(states=[TrialState.COMPLETE, TrialState.PRUNED])
+
+
+def format_values(params: dict[str, Any]) -> str:
+    """Return a setting as text."""
+    return ", ".join(f"{name} {show(value)}" for name, value in params.items())
+
+
+def format_score(standing: Standing) -> str:
+    """Return a score with its 95 % interval."""
+    low, high = get_wilson_interval(standing.score, standing.games)
+    return f"{standing.score:.1%} [{low:.1%}, {high:.1%}] of {standing.games} games"
+
+
+def format_study(study: optuna.Study) -> str:
+    """Return the table of all settings: those with all their games first, the best on top."""
+    trials = judged_trials(study)
+    trials.sort(key=lambda trial: (trial.state != TrialState.COMPLETE, -standing_of(trial).score))
+    names = list(dict.fromkeys(name for trial in trials for name in trial.params))
+    rows = [["trial", *names, "score, 95 % interval", ""]]
+    for trial in trials:
+        ended = "" if trial.state == TrialState.COMPLETE else "ended early"
+        values = [show(trial.params[name]) for name in names]
+        rows.append([str(trial.number + 1), *values, format_score(standing_of(trial)), ended])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+                     for row in rows)
+
+
+def standing_of(trial: optuna.trial.FrozenTrial) -> Standing:
+    """Return what a setting has scored."""
+    return Standing(*(int(trial.user_attrs.get(name, 0)) for name in RESULTS))
