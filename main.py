@@ -30,15 +30,17 @@ from engine.options import (
     RESIGN_THRESHOLD,
     EngineOptions,
     describe_time_conflict,
+    find_file,
     find_model,
 )
 from gtp.analysis.server import run_analysis
 from gtp.client import leave, run_gtp
 from gtp.katago_start import StartError, translate_arguments
 from gtp.self_check import check_gtp, check_json
-from mcts.constant import CONST_VISITS, DEFAULT_LAG, MCTS_TREE_SIZE
+from mcts.constant import CONST_VISITS, DEFAULT_LAG, KEEP_ALL, MCTS_TREE_SIZE
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, WITH_NETWORK
 from mcts.uct_params import UctParams, read_uct_params
+from nn.classifier import CLASSIFIER_FILE
 from program import PROGRAM_NAME, VERSION
 
 EXIT_BAD_USAGE = 2
@@ -120,6 +122,11 @@ POSITIVE = FiniteRange(0.0, min_open=True)
               help="Numbers of --search uct that are not to be the usual ones (doc/history.md), such as rave=0,ucb=1.")
 @click.option("--threads", type=click.IntRange(1, MAX_THREADS), default=1, show_default=True,
               help="Threads that share the playouts of --search uct.")
+@click.option("--prune", type=FiniteRange(0.0, KEEP_ALL), default=KEEP_ALL, show_default="all moves stay",
+              metavar="T", help="Leave bad moves out of the tree, those for which L_bad - L_good is above T, from 0 to "
+                                "1, such as 0.97 (doc/history.md).")
+@click.option("--classifier", default=CLASSIFIER_FILE, show_default=True,
+              help="File that tells bad moves where no network does, in --search uct with --prune.")
 @click.option("--tree-size", type=COUNT, help=f"Nodes of the search tree to begin with.  [default: {MCTS_TREE_SIZE}]")
 @click.option("--cgos-mode", type=click.BOOL, default=False, show_default=True,
               help="All stones on the board are alive when the game ends.")
@@ -153,7 +160,13 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     if doctor:
         return run_doctor(EngineOptions(**arguments), Path(__file__).resolve(), (check_gtp, check_json))
     try:
-        arguments["model"] = find_model(arguments["model"], Path(__file__).resolve().parent)
+        folder = Path(__file__).resolve().parent
+        arguments["model"] = find_model(arguments["model"], folder)
+        if arguments["prune"] < KEEP_ALL:
+            if arguments["solve"]:
+                raise click.UsageError("--solve proves by all moves, --prune leaves some out: give one of them")
+            arguments["classifier"] = find_file(arguments["classifier"], folder, "classifier",
+                                                "give its path with --classifier")
     except OSError as error:
         raise click.UsageError(str(error)) from None
     options = EngineOptions(**arguments)

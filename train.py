@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 import learning_param
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
 from common.interrupt import Terminated, raise_on_sigterm
-from common.print_console import print_err
+from common.print_console import print_err, print_out
 
 PROGRAM_DIR = Path(__file__).resolve().parent
 
@@ -60,6 +61,12 @@ def by_kind(name: str) -> str:
 
 
 @click.command()
+@click.option(
+    "--task", type=click.Choice(["moves", "bad-moves"]), default="moves", show_default=True,
+    help="What is learnt: the network that plays, or bad-moves: which moves are not worth looking at, for main.py "
+         "--prune, from the games in --kifu-dir, in minutes; it knows --size, --filters, --blocks (0: the paper's "
+         "three layers), --epochs, --minutes, --batch-size, --learning-rate, --seed, --use-gpu and --output.",
+)
 @click.option(
     "--kifu-dir", type=click.Path(exists=True, file_okay=False),
     help="Folder of SGF files (with --rl, archive of self-play) to make data from; without it, train on what is there.",
@@ -175,7 +182,7 @@ def by_kind(name: str) -> str:
     help="Channels of the network.  [default: those of the model that the run begins from, or 64]",
 )
 @click.option(
-    "--blocks", type=click.IntRange(1), default=None,
+    "--blocks", type=click.IntRange(0), default=None,
     help="Residual blocks of the network.  [default: those of the model that the run begins from, or 6]",
 )
 @click.option(
@@ -205,6 +212,8 @@ def by_kind(name: str) -> str:
 )
 def main(**options: Any) -> None:
     """Train a network from game records or from self-play; the same command goes on with an interrupted run."""
+    if options.pop("task") == "bad-moves":
+        return learn_bad_moves(options)
     rl, kifu_dir, workers, labels = (options.pop(name) for name in ("rl", "kifu_dir", "workers", "labels"))
     take_shape_of_start(options)
     pooled = options["head"] == "pooled"
@@ -244,6 +253,22 @@ def main(**options: Any) -> None:
         sys.exit(128 + signal.Signals[stopped])
 
 
+def learn_bad_moves(options: dict[str, Any]) -> None:
+    """Learn the classifier of bad moves."""
+    from nn.data.data_file import DataError
+    from nn.training.bad_moves import BadMoveConfig, learn_from_games
+    from nn.training.run_config import TrainError
+
+    source = click.get_current_context().get_parameter_source
+    given = {name for name in options if source(name) == ParameterSource.COMMANDLINE}
+    try:
+        learn_from_games(BadMoveConfig.of(options, given, PROGRAM_DIR), print_out)
+    except (DataError, TrainError) as error:
+        fail(str(error), 2)
+    except OSError as error:
+        fail(f"{error.strerror or error}: {error.filename or options['output']}; nothing was written", 1)
+
+
 def take_shape_of_start(options: dict[str, Any]) -> None:
     """Fill in what is not said about the network from the model file that the run begins with."""
     shape: dict[str, Any] = {}
@@ -259,6 +284,8 @@ def take_shape_of_start(options: dict[str, Any]) -> None:
 
 def complain_about_network(options: dict[str, Any], rl: bool, labels: tuple[str, ...], kifu_dir: str | None) -> None:
     """End the program where the options about the network do not go together."""
+    if options["blocks"] == 0:
+        fail("--blocks 0 is for --task bad-moves: a network that plays has one block at least", 2)
     if options["head"] == "lecture":
         for name in (*TAKEN_FROM_START, "lead_weight"):
             if options[name] != NETWORK_DEFAULTS[name][0]:

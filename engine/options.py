@@ -6,10 +6,11 @@ from pathlib import Path
 from board.constant import DEFAULT_KOMI
 from board.ruleset import Rules
 from engine.levels import FULL_LEVEL, LEVELS, Level, Resigning
-from mcts.constant import DEFAULT_LAG, PUCT
+from mcts.constant import DEFAULT_LAG, KEEP_ALL, PUCT
 from mcts.params import SearchParams
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, SearchKind
 from mcts.uct_params import PlayoutParams, UctParams
+from nn.classifier import CLASSIFIER_FILE
 from nn.model_file import RANDOM_MODEL, tells_lead
 
 DEFAULT_MODEL = "model/model.bin"
@@ -76,6 +77,8 @@ class EngineOptions:
     level: int = FULL_LEVEL
     uct: UctParams = UctParams()
     threads: int = 1
+    prune: float = KEEP_ALL
+    classifier: str = CLASSIFIER_FILE
 
     @property
     def rules(self) -> Rules:
@@ -132,26 +135,35 @@ class EngineOptions:
             skip_settled=self.skip_settled,
             uct=self.uct,
             threads=self.threads,
+            prune=self.prune,
+            classifier=self.classifier,
         )
 
 
 def find_model(model: str, program_folder: Path) -> str:
-    """Return the path of the model file, looked up in the current directory, then beside the program.
+    """Return the path of the model file (find_file), or "none" (a random network, asked for by name) as it is.
 
-    "none" (a random network, asked for by name) is returned as it is. Raises FileNotFoundError with a message for
-    the user.
+    Raises FileNotFoundError with a message for the user.
     """
     if model.lower() == RANDOM_MODEL:
         return RANDOM_MODEL
-    tried = [Path(model).expanduser()]
+    return find_file(model, program_folder, "model file",
+                     "give its path with --model (--model none plays by playouts, without one)")
+
+
+def find_file(name: str, program_folder: Path, what: str, advice: str) -> str:
+    """Return the path of a file, looked up in the current directory, then beside the program.
+
+    Raises FileNotFoundError with a message for the user.
+    """
+    tried = [Path(name).expanduser()]
     if not tried[0].is_absolute():
-        tried.append(program_folder / model)
+        tried.append(program_folder / name)
     for path in tried:
         if path.is_file():
             return str(path)
     places = " and ".join(dict.fromkeys(str(path.absolute()) for path in tried))
-    raise FileNotFoundError(f"model file not found: tried {places}; give its path with --model "
-                            "(--model none plays by playouts, without one)")
+    raise FileNotFoundError(f"{what} not found: tried {places}; {advice}")
 
 
 def describe_time_conflict(options: EngineOptions) -> str | None:

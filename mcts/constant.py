@@ -3,6 +3,9 @@
 # The searches' numbers (mcts/searches.py).
 PUCT, GUMBEL, UCT = 0, 1, 2
 
+# The margin above which no move is bad (mcts/pruning.py): all stay in the tree.
+KEEP_ALL = 1.0
+
 # "No child yet" in the tree arrays.
 NOT_EXPANDED = -1
 

@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mcts.constant import KEEP_ALL
 from mcts.params import Plan, SearchParams
+from mcts.pruning import prune_batch
 from mcts.search_kernels import back_up_batch, select_batch
 from mcts.tree_arrays import NODES, Batch, Position, Tree, new_batch, take_answer
 from nn.feature import Encoder, Evaluator, plane_set_of
@@ -52,7 +54,7 @@ class NetworkCalls:
         """Make room for up to params.batch_size leaves, shared out among the calls that the evaluator takes at once."""
         self.at_once = min(getattr(evaluator, "calls_at_once", 1), params.batch_size)
         self.visits = self.waiting = 0
-        self._evaluator = evaluator
+        self._evaluator, self._prune = evaluator, params.prune
         plane_set, leaves = plane_set_of(evaluator), -(-params.batch_size // self.at_once)
         batches = [new_batch(board_size, leaves, plane_set) for _ in range(self.at_once)]
         self.batch = batches[0]
@@ -104,7 +106,10 @@ class NetworkCalls:
         self._free.append(call.lane)
         self._count(call, -1)
         if call.waiting:
-            back_up_batch(tree, call.lane.batch, call.waiting, take_answer(*call.answer()), policy_index, temperature)
+            answer, batch = take_answer(*call.answer()), call.lane.batch
+            if self._prune < KEEP_ALL:
+                prune_batch(tree, batch, call.waiting, answer.logits, policy_index, self._prune)
+            back_up_batch(tree, batch, call.waiting, answer, policy_index, temperature)
         return call
 
     def drop(self) -> None:

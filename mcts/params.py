@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mcts.constant import C_SCALE, C_VISIT, MAX_CONSIDERED_NODES, MCTS_TREE_SIZE, NN_BATCH_SIZE
+from mcts.constant import C_SCALE, C_VISIT, KEEP_ALL, MAX_CONSIDERED_NODES, MCTS_TREE_SIZE, NN_BATCH_SIZE
 
 # Leaves per call of the network in the smallest tree: two cores have one each, and choose the same moves as one.
 LEAST_LEAVES = 2
@@ -77,6 +77,8 @@ class SearchParams:
     bound_width: float = 3.0
     # Whether moves into pass-alive areas, where nothing can change any more, are no candidates (mcts/restriction.py).
     skip_settled: bool = False
+    # Moves for which L_bad - L_good is above this are left out of the tree (mcts/pruning.py); 1 leaves out none.
+    prune: float = KEEP_ALL
 
     def leaves_at(self, visits: int) -> int:
         """Return how many leaves a call of the network may take when the root has so many visits."""

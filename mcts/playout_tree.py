@@ -17,6 +17,7 @@ from board.go_board import GoBoard
 from board.state import TO_MOVE
 from board.stone import Stone
 from mcts.analysis import SearchResult
+from mcts.constant import KEEP_ALL
 from mcts.network_calls import Call, NetworkCalls
 from mcts.params import Plan, SearchLimit, SearchParams
 from mcts.pattern_features import PriorTable, make_prior_table
@@ -35,6 +36,7 @@ from mcts.uct_kernels import (
     select_lines,
 )
 from mcts.uct_params import PlayoutParams, UctParams
+from nn.classifier import PointJudge, new_judge, read_classifier
 from nn.feature import Evaluator
 
 # A call of the kernel plays out so many points' worth of lines: some milliseconds.
@@ -84,7 +86,7 @@ class PlayoutCalls(NetworkCalls):
     """Stands where the calls of the network do: a call is so many visits, which are finished when it is started."""
 
     def __init__(self, evaluator: Evaluator, board_size: int, params: SearchParams) -> None:
-        """Prepare for calls of up to params.batch_size visits; raises PatternFileError."""
+        """Prepare for calls of up to params.batch_size visits; raises PatternFileError and ClassifierError."""
         super().__init__(evaluator, board_size, params)
         assert isinstance(params, PlayoutParams)
         threads = params.threads
@@ -92,6 +94,9 @@ class PlayoutCalls(NetworkCalls):
         self._works = [new_playout_work(board_size, SEED + i) for i in range(threads)]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self._plan = UctPlan(params.uct, load_prior_table(), make_rules(params.uct), 0.0)
+        self._judge: PointJudge | None = None
+        if params.prune < KEEP_ALL:
+            self._judge = new_judge(read_classifier(params.classifier), board_size, params.prune)
 
     def start(self, tree: Tree, root: Position, line: Position, wanted: int, plan: Plan, done: int) -> int:
         """Make `wanted` visits; in an empty tree make its root, and let the random numbers begin anew.
@@ -102,9 +107,9 @@ class PlayoutCalls(NetworkCalls):
         if tree.counters[NODES] == 0:
             for i, work in enumerate(self._works):
                 work.random_state[0] = SEED + i
-            begin_uct(tree, root, self.batch, self.lines, uct)
+            begin_uct(tree, root, self.batch, self.lines, uct, self._judge)
         elif self._pool is None:
-            search_lines(tree, root, line, self.batch, self.lines, self._works[0], wanted, uct)
+            search_lines(tree, root, line, self.batch, self.lines, self._works[0], wanted, uct, self._judge)
         else:
             self._share_out(self._pool, tree, root, line, wanted, uct)
         return self._enter(Call(self._free[0], 0, wanted, tuple, begin))
@@ -112,7 +117,7 @@ class PlayoutCalls(NetworkCalls):
     def _share_out(self, pool: ThreadPoolExecutor, tree: Tree, root: Position, line: Position, wanted: int,
                    uct: UctPlan) -> None:
         """Make `wanted` visits whose playouts the threads share. Modifies tree and line."""
-        select_lines(tree, root, line, self.batch, self.lines, wanted, uct)
+        select_lines(tree, root, line, self.batch, self.lines, wanted, uct, self._judge)
         edges = [wanted * i // len(self._works) for i in range(len(self._works) + 1)]
 
         def play(thread: int) -> None:
@@ -129,7 +134,7 @@ class PlayoutTree(MCTSTree):
     has_rave = True
 
     def __init__(self, board_size: int = BOARD_SIZE, params: PlayoutParams | None = None) -> None:
-        """Prepare a search; raises PatternFileError."""
+        """Prepare a search; raises PatternFileError and ClassifierError."""
         params = params or PlayoutParams()
         one, shared = max(1, POINTS_PER_CALL // board_size**2), params.threads * LINES_PER_THREAD
         at_once = one if params.threads == 1 else shared

@@ -18,10 +18,12 @@ from mcts.outcome import value_of_lead
 from mcts.pattern_features import FEATURES, PriorTable, find_features, move_gamma
 from mcts.playout_board import PlayoutGame, start_playout
 from mcts.playout_policy import PlayoutRules, play_out, playout_score
+from mcts.pruning import prune_by_classifier
 from mcts.search_kernels import add_candidates
 from mcts.tree_arrays import EXPANDED, NODES, ROOT, Batch, Position, Tree, add_node
 from mcts.uct import select_by_uct
 from mcts.uct_params import UctParams
+from nn.classifier import PointJudge
 
 # The share of the priors that PASS has: next to nothing, so that it is looked at when nothing else is left to do.
 PASS_PRIOR = 1e-3
@@ -84,17 +86,23 @@ def sort_edges(tree: Tree, node: int) -> None:
 
 
 @kernel
+def uses_patterns(plan: UctPlan) -> bool:
+    """Return whether priors come from patterns."""
+    return plan.params.prior > 0.0 or plan.params.widening > 0.0
+
+
+@kernel
 def set_pattern_priors(tree: Tree, node: int, position: Position, lines: PlayoutLines, plan: UctPlan) -> None:
-    """Give a new node's candidates priors by their features, the same to all without patterns. Modifies tree, lines."""
+    """Give a new node's candidates priors by their features, the same to all without patterns. Modifies tree, lines.
+
+    Where there are patterns, lines.ladders are those of the position.
+    """
     state, history = position
     color, first, count = state.info[TO_MOVE], tree.node_edge[node], tree.node_edges[node]
-    uses_patterns = plan.params.prior > 0.0 or plan.params.widening > 0.0
-    if uses_patterns:
-        find_ladders(state, lines.ladders)
-    previous, total = move_before_last(history), 0.0
+    previous, total, with_patterns = move_before_last(history), 0.0, uses_patterns(plan)
     for edge in range(first, first + count):
         pos, gamma = tree.edge_pos[edge], 1.0
-        if pos != PASS and uses_patterns:
+        if pos != PASS and with_patterns:
             find_features(state, previous, lines.ladders, pos, color, lines.features)
             gamma = move_gamma(state, plan.priors, pos, color, lines.features)
         if pos != PASS:
@@ -112,10 +120,17 @@ def set_pattern_priors(tree: Tree, node: int, position: Position, lines: Playout
 @kernel
 def expand_by_patterns(
     tree: Tree, node: int, position: Position, batch: Batch, lines: PlayoutLines, depth: int, plan: UctPlan,
-    value: float,
+    value: float, judge: PointJudge | None,
 ) -> None:
-    """Give a node, `depth` moves below the root, its candidates; its mover's value is `value`. Modifies tree, lines."""
+    """Give a node, `depth` moves below the root, its candidates without those that the judge calls bad.
+
+    Its mover's value is `value`. Modifies tree, lines and judge.
+    """
     add_candidates(tree, node, position, batch, depth, 0.0)
+    if uses_patterns(plan) or judge is not None:
+        find_ladders(position.state, lines.ladders)
+    if judge is not None:
+        prune_by_classifier(tree, node, position.state, move_before_last(position.history), lines.ladders, judge)
     set_pattern_priors(tree, node, position, lines, plan)
     first = tree.node_edge[node]
     for edge in range(first, first + tree.node_edges[node]):
@@ -128,11 +143,12 @@ def expand_by_patterns(
 @kernel
 def select_for_playout(
     tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, index: int, plan: UctPlan,
+    judge: PointJudge | None,
 ) -> None:
     """Play one line from the root to a position that is no node yet, or to the end of the game.
 
     A position whose move was visited often enough becomes a node, and its playout begins there. Modifies tree, line,
-    lines and entry `index` of the batch, whose positions.now keeps the end of the line.
+    lines, judge and entry `index` of the batch, whose positions.now keeps the end of the line.
     """
     state, history = line
     copy_state(state, root.state)
@@ -152,7 +168,7 @@ def select_for_playout(
                 node = add_node(tree)
                 tree.edge_child[edge] = node
                 expand_by_patterns(tree, node, line, batch, lines, depth, plan,
-                                   1.0 - tree.edge_value_sum[edge] / visits)
+                                   1.0 - tree.edge_value_sum[edge] / visits, judge)
             break
         node = tree.edge_child[edge]
     batch.length[index] = depth
@@ -209,20 +225,22 @@ def back_up_line(tree: Tree, batch: Batch, lines: PlayoutLines, index: int, root
 
 
 @kernel
-def begin_uct(tree: Tree, root: Position, batch: Batch, lines: PlayoutLines, plan: UctPlan) -> None:
-    """Make the position at the root the only node of an empty tree. Modifies tree, lines and batch."""
+def begin_uct(
+    tree: Tree, root: Position, batch: Batch, lines: PlayoutLines, plan: UctPlan, judge: PointJudge | None,
+) -> None:
+    """Make the position at the root the only node of an empty tree. Modifies tree, lines, batch and judge."""
     tree.counters[NODES] = 0
-    expand_by_patterns(tree, add_node(tree), root, batch, lines, 0, plan, 0.5)
+    expand_by_patterns(tree, add_node(tree), root, batch, lines, 0, plan, 0.5, judge)
 
 
 @kernel
 def search_lines(
     tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, work: PlayoutGame, wanted: int,
-    plan: UctPlan,
+    plan: UctPlan, judge: PointJudge | None,
 ) -> None:
-    """Search so many lines one after the other. Modifies tree, line, batch, lines and work."""
+    """Search so many lines one after the other. Modifies all but root and plan."""
     for _ in range(wanted):
-        select_for_playout(tree, root, line, batch, lines, 0, plan)
+        select_for_playout(tree, root, line, batch, lines, 0, plan, judge)
         play_out_lines(work, batch, lines, 0, 1, plan)
         back_up_line(tree, batch, lines, 0, root.state.info[TO_MOVE])
 
@@ -230,10 +248,11 @@ def search_lines(
 @kernel
 def select_lines(
     tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, wanted: int, plan: UctPlan,
+    judge: PointJudge | None,
 ) -> None:
-    """Choose so many lines to be played out together; each counts as lost for the next. Modifies all but plan."""
+    """Choose so many lines to be played out together; each counts as lost for the next. Modifies all but root, plan."""
     for index in range(wanted):
-        select_for_playout(tree, root, line, batch, lines, index, plan)
+        select_for_playout(tree, root, line, batch, lines, index, plan, judge)
 
 
 @kernel

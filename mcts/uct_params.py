@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mcts.params import SearchParams
+from nn.classifier import CLASSIFIER_FILE
 
 
 class UctParams(NamedTuple):
@@ -41,6 +42,7 @@ class PlayoutParams(SearchParams):
 
     uct: UctParams = UctParams()
     threads: int = 1
+    classifier: str = CLASSIFIER_FILE  # of bad moves, where some are left out
 
 
 # The greatest value of each; the least one is 0 but for those in LEAST.

@@ -1,0 +1,214 @@
+"""The classifier of bad moves (Sato and Yamamoto 2015) where it is used: a small network as kernels, without torch.
+
+Each point gets a logit, from which L_good = sigmoid(logit) and L_bad = 1 - L_good. A move is left out of a search where
+L_bad - L_good, its margin, is above a threshold T. nn/training/bad_moves.py learns the weights.
+
+A first layer of K x K looks at the marks of the points around (nn/point_marks.py); since most points carry few marks it
+adds up rows of weights instead of multiplying. L layers of 3x3 may follow, and a last one of 1x1. With L = 0 that is
+the network of three layers of the paper.
+
+Letters: S board size, R = K // 2, F filters, L layers, W = S + 2 R, V = S + 2, C = V^2 cells.
+"""
+
+import io
+import math
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from board.state import SIZE, State
+from common.atomic_file import write_atomically
+from common.kernel import kernel
+from nn.point_marks import CANDIDATE, MARKS
+
+CLASSIFIER_FILE = "model/bad-moves.npz"
+WEIGHTS = ("first", "on_board", "bias", "hidden", "hidden_bias", "last", "last_bias")
+MOST_FILTERS, MOST_LAYERS, MOST_KERNEL = 256, 16, 19
+
+
+class ClassifierError(ValueError):
+    """A file of a classifier that cannot be used; the text is one line for the user."""
+
+
+class Classifier(NamedTuple):
+    """The weights, float32."""
+
+    first: np.ndarray  # [15, K, K * F]: of a mark, for the points around it row by row
+    on_board: np.ndarray  # [K, K, F]: of a mark that every point of the board carries
+    bias: np.ndarray  # [F]
+    hidden: np.ndarray  # [L, F, F, 9]: from the second to the first of the two filters
+    hidden_bias: np.ndarray  # [L, F]
+    last: np.ndarray  # [F]
+    last_bias: np.ndarray  # [1]
+
+
+class PointJudge(NamedTuple):
+    """A classifier, and its work space for one board size."""
+
+    weights: Classifier
+    base: np.ndarray  # float32 [W, W * F]: what the empty board gives
+    sums: np.ndarray  # float32 [W, W * F]
+    maps: np.ndarray  # float32 [2, F, C]
+    marks: np.ndarray  # uint16 [S*S]
+    margin: np.ndarray  # float32 [S*S]: L_bad - L_good
+    threshold: float  # the margin above which a move is bad
+
+
+def check_weights(found: dict[str, np.ndarray]) -> Classifier:
+    """Return weights of which all shapes fit together; raises ValueError."""
+    missing = [name for name in WEIGHTS if name not in found]
+    if missing:
+        raise ValueError(f"it has no {missing[0]}")
+    weights = Classifier(*(found[name] for name in WEIGHTS))
+    filters, size = weights.bias.size, len(weights.on_board)
+    layers = len(weights.hidden_bias)
+    if not (1 <= filters <= MOST_FILTERS and size % 2 and size <= MOST_KERNEL and layers <= MOST_LAYERS):
+        raise ValueError(f"it has {filters} filters, {layers} layers and a kernel of {size}")
+    shapes = ((MARKS, size, size * filters), (size, size, filters), (filters,), (layers, filters, filters, 9),
+              (layers, filters), (filters,), (1,))
+    for name, array, shape in zip(WEIGHTS, weights, shapes, strict=True):
+        if array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():
+            raise ValueError(f"its {name} is not {list(shape)} finite numbers (float32)")
+    return weights
+
+
+def read_classifier(path: str | Path) -> Classifier:
+    """Return the classifier of a file; raises ClassifierError."""
+    try:
+        with np.load(path, allow_pickle=False) as content:
+            return check_weights({name: content[name] for name in content.files})
+    except OSError as error:
+        reason = error.strerror or "it is no file of a classifier"
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        reason = str(error) if str(error).startswith("it") else "it is damaged or no file of a classifier"
+    raise ClassifierError(f"cannot use {path}: {reason}; train.py --task bad-moves makes one")
+
+
+def write_classifier(weights: Classifier, path: str | Path) -> None:
+    """Write a classifier, all or nothing; raises OSError."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **dict(zip(WEIGHTS, weights, strict=True)))
+    write_atomically(path, buffer.getvalue())
+
+
+def new_judge(weights: Classifier, board_size: int, threshold: float) -> PointJudge:
+    """Return a classifier that is ready for one board size."""
+    size, filters = len(weights.on_board), len(weights.bias)
+    width = board_size + 2 * (size // 2)
+    base = np.tile(weights.bias, (width, width, 1))
+    for y in range(board_size):
+        for x in range(board_size):
+            base[y : y + size, x : x + size] += weights.on_board
+    base = base.reshape(width, width * filters)
+    return PointJudge(weights, base, np.zeros_like(base),
+                      np.zeros((2, filters, (board_size + 2) ** 2), dtype=np.float32),
+                      np.zeros(board_size**2, dtype=np.uint16), np.zeros(board_size**2, dtype=np.float32),
+                      threshold)
+
+
+@kernel
+def policy_margin(share: float, count: int) -> float:
+    """Return the margin of one of `count` moves that has this share of a policy over them.
+
+    The policy is taken as the chance that the move is good, and that is weighed as if there were as many good moves as
+    bad ones: a policy that takes all moves for equal says 0 of each.
+    """
+    good = share * (count - 1.0)
+    return 1.0 - 2.0 * good / (good + 1.0 - share) if count > 1 else -1.0
+
+
+@kernel
+def add_row(target: np.ndarray, source: np.ndarray) -> None:
+    """Add numbers to as many others. Modifies target."""
+    for i in range(len(source)):
+        target[i] += source[i]
+
+
+@kernel
+def add_marks(judge: PointJudge, size: int) -> None:
+    """Calculate the first layer, before its bend, from judge.marks. Modifies judge.sums."""
+    first, sums = judge.weights.first, judge.sums
+    filters, rows = len(judge.weights.bias), len(judge.weights.on_board)
+    length = rows * filters
+    for y in range(len(sums)):
+        for i in range(sums.shape[1]):
+            sums[y, i] = judge.base[y, i]
+    for point in range(size * size):
+        y, start = point // size, point % size * filters
+        marks = judge.marks[point]
+        for mark in range(MARKS):
+            if marks >> mark & 1:
+                for dy in range(rows):
+                    add_row(sums[y + dy, start : start + length], first[mark, dy])
+
+
+@kernel
+def bend_sums(judge: PointJudge, size: int) -> None:
+    """Put the first layer's sums, 0 where they are below, into judge.maps[0]. Modifies judge.maps."""
+    filters, edge, width = len(judge.weights.bias), len(judge.weights.on_board) // 2, size + 2
+    for y in range(size):
+        for x in range(size):
+            for k in range(filters):
+                value = judge.sums[y + edge, (x + edge) * filters + k]
+                judge.maps[0, k, (y + 1) * width + x + 1] = max(value, np.float32(0.0))
+
+
+@kernel
+def add_taps(target: np.ndarray, source: np.ndarray, a: float, b: float, c: float) -> None:
+    """Add to each number the weighted sum of three of source, which is longer by two. Modifies target."""
+    left, middle, right = source[:-2], source[1:-1], source[2:]
+    for i in range(len(target)):
+        target[i] += a * left[i] + b * middle[i] + c * right[i]
+
+
+@kernel
+def bend_map(plane: np.ndarray, bias: float, size: int) -> None:
+    """Add a bias to a map [C] and put 0 where it is below, and on the edge. Modifies plane."""
+    width = size + 2
+    for y in range(1, size + 1):
+        row = plane[y * width : y * width + width]
+        for x in range(1, size + 1):
+            row[x] = max(row[x] + bias, np.float32(0.0))
+        row[0] = 0.0
+        row[size + 1] = 0.0
+
+
+@kernel
+def convolve(source: np.ndarray, target: np.ndarray, weights: np.ndarray, bias: np.ndarray, size: int) -> None:
+    """Calculate a layer of 3x3 with its bend, from and to maps [F, C] with an edge of zeros. Modifies target."""
+    width = size + 2
+    begin, end = width + 1, (size + 1) * width - 1
+    for out in range(len(bias)):
+        inside = target[out, begin:end]
+        for i in range(len(inside)):
+            inside[i] = 0.0
+        for k in range(len(source)):
+            taps = weights[out, k]
+            for dy in range(3):
+                first = begin + (dy - 1) * width - 1
+                add_taps(inside, source[k, first : first + len(inside) + 2], taps[3 * dy], taps[3 * dy + 1],
+                         taps[3 * dy + 2])
+        bend_map(target[out], bias[out], size)
+
+
+@kernel
+def judge_points(judge: PointJudge, state: State) -> None:
+    """Judge the points of a position whose marks stand in judge.marks. Modifies judge, the answer is judge.margin.
+
+    Points that are no candidates have a margin of 1.
+    """
+    size, weights, now = state.info[SIZE], judge.weights, 0
+    add_marks(judge, size)
+    bend_sums(judge, size)
+    for layer in range(len(weights.hidden_bias)):
+        convolve(judge.maps[now], judge.maps[1 - now], weights.hidden[layer], weights.hidden_bias[layer], size)
+        now = 1 - now
+    for point in range(size * size):
+        judge.margin[point] = 1.0
+        if judge.marks[point] >> CANDIDATE & 1:
+            pos, logit = (point // size + 1) * (size + 2) + point % size + 1, weights.last_bias[0]
+            for k in range(len(weights.last)):
+                logit += weights.last[k] * judge.maps[now, k, pos]
+            judge.margin[point] = -math.tanh(logit / 2.0)
