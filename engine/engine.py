@@ -238,6 +238,11 @@ class Engine(Game):
         """Return the network's view of the position."""
         return evaluate(self.evaluator, self.board, color)
 
+    def find_kept_moves(self, color: Stone) -> list[int]:
+        """Return the moves that --prune leaves in the tree, the pass among them."""
+        found = self._new_tree(self.board.board_size).search(self.board, color, SearchLimit(1, strict=True))
+        return [move.pos for move in found.candidates]
+
     def make_estimator(self, color: Stone) -> Estimator:
         """Return what estimates the moves of a search of `color` in the present position."""
         return _make_estimator(self.tree, self.board, color)

@@ -24,7 +24,6 @@ from common.kernel import kernel
 from nn.point_marks import CANDIDATE, MARKS
 
 CLASSIFIER_FILE = "model/bad-moves.npz"
-WEIGHTS = ("first", "on_board", "bias", "hidden", "hidden_bias", "last", "last_bias")
 MOST_FILTERS, MOST_LAYERS, MOST_KERNEL = 256, 16, 19
 
 
@@ -58,17 +57,17 @@ class PointJudge(NamedTuple):
 
 def check_weights(found: dict[str, np.ndarray]) -> Classifier:
     """Return weights of which all shapes fit together; raises ValueError."""
-    missing = [name for name in WEIGHTS if name not in found]
+    missing = [name for name in Classifier._fields if name not in found]
     if missing:
         raise ValueError(f"it has no {missing[0]}")
-    weights = Classifier(*(found[name] for name in WEIGHTS))
+    weights = Classifier(*(found[name] for name in Classifier._fields))
     filters, size = weights.bias.size, len(weights.on_board)
     layers = len(weights.hidden_bias)
     if not (1 <= filters <= MOST_FILTERS and size % 2 and size <= MOST_KERNEL and layers <= MOST_LAYERS):
         raise ValueError(f"it has {filters} filters, {layers} layers and a kernel of {size}")
     shapes = ((MARKS, size, size * filters), (size, size, filters), (filters,), (layers, filters, filters, 9),
               (layers, filters), (filters,), (1,))
-    for name, array, shape in zip(WEIGHTS, weights, shapes, strict=True):
+    for name, array, shape in zip(weights._fields, weights, shapes, strict=True):
         if array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():
             raise ValueError(f"its {name} is not {list(shape)} finite numbers (float32)")
     return weights
@@ -89,7 +88,7 @@ def read_classifier(path: str | Path) -> Classifier:
 def write_classifier(weights: Classifier, path: str | Path) -> None:
     """Write a classifier, all or nothing; raises OSError."""
     buffer = io.BytesIO()
-    np.savez(buffer, **dict(zip(WEIGHTS, weights, strict=True)))
+    np.savez(buffer, allow_pickle=False, **weights._asdict())
     write_atomically(path, buffer.getvalue())
 
 

@@ -10,6 +10,7 @@ from sgfmill.sgf_properties import Presenter, serialise_go_point
 
 from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE, PASS
 from board.coordinate import Coordinate
+from board.go_board import GoBoard
 from board.stone import Stone
 from common.print_console import print_err
 from sgf.grammar import MALFORMED, SET_UP, WRONG_SIZE, Node, SGFError, read_main_line, show, to_utf8
@@ -170,6 +171,16 @@ class SGFReader:
     def get_color(self, index: int) -> Stone:
         """Return the color of move `index` (from 0)."""
         return Stone(self.colors[index])
+
+    def play_on(self, board: GoBoard, count: int | None = None) -> None:
+        """Set an empty board up and play the first `count` moves (None: all) on it; raises ValueError for illegal ones.
+
+        Modifies board.
+        """
+        if self.black_stones or self.white_stones:
+            board.set_up(self.black_stones, self.white_stones, self.to_move)
+        for pos, color in zip(self.moves[:count], self.colors, strict=False):
+            board.put_stone(pos, Stone(color))
 
     def get_value_label(self) -> int:
         """Return Black's value class: 2 win, 1 draw, 0 loss, -1 unknown."""

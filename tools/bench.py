@@ -7,6 +7,7 @@
     python tools/bench.py targets --kifu-dir FOLDER
     python tools/bench.py regret --kifu-dir FOLDER
     python tools/bench.py batches --kifu-dir FOLDER
+    python tools/bench.py bad-moves --kifu-dir FOLDER
     python tools/bench.py selfplay
     python tools/bench.py cluster --ray local
     python tools/bench.py signature
@@ -28,7 +29,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
 from common.print_console import print_err
-from engine.options import DEFAULT_MODEL, find_model
+from engine.options import DEFAULT_MODEL, find_file, find_model
+from nn.classifier import CLASSIFIER_FILE
 from tools.benchlib.measure import BenchSettings, Figure, NoGamesError
 from tools.benchlib.report import Report
 
@@ -239,6 +241,25 @@ def batches(**options: Any) -> None:
 
 
 @main.command()
+@with_options(
+    KIFU_DIR, MODEL, USE_GPU, BOARD_SIZE_OPTION,
+    click.option("--classifier", default=CLASSIFIER_FILE, show_default=True, help="File of train.py --task bad-moves."),
+    click.option("--positions", "games", type=click.IntRange(1), default=3000, show_default=True,
+                 help="Positions to judge, of games that training keeps back."),
+)
+def bad_moves(classifier: str, **options: Any) -> None:
+    """How many bad moves a classifier, and the network's policy, tell from good ones, and at what cost."""
+    from nn.classifier import ClassifierError
+    from tools.benchlib.bad_moves_bench import measure_bad_moves
+
+    try:
+        path = find_file(classifier, PROGRAM_DIR, "classifier", "give its path with --classifier")
+        run_with_model([measure_bad_moves], classifier=path, **options)
+    except (OSError, ClassifierError) as error:
+        fail(str(error))
+
+
+@main.command()
 @click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=60.0, show_default=True,
               help="Length of the measurement, after a warm-up; as long again for the network alone.")
 @click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), default=None,
@@ -293,7 +314,7 @@ def signature(**options: Any) -> None:
 @main.command(name="all")
 @with_options(SEARCH_VISITS, MODEL, USE_GPU, ENGINE_VISITS)
 def run_all(**options: Any) -> None:
-    """Everything but data, ownership, playouts, targets, regret, batches, selfplay and cluster."""
+    """Everything but data, ownership, playouts, targets, regret, batches, bad-moves, selfplay and cluster."""
     from tools.benchlib.board_bench import measure_board
     from tools.benchlib.network_bench import measure_engine, measure_network
     from tools.benchlib.search_bench import measure_search

@@ -88,13 +88,18 @@ def draw_moves(board: GoBoard, moves: list[dict[str, Any]]) -> str:
     return "".join(parts)
 
 
+def draw_board(size: int, *parts: str) -> str:
+    """Return a board with what is drawn on it as SVG."""
+    side = board_side(size)
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{side * SCALE:g}" height="{side * SCALE:g}" '
+            f'viewBox="0 0 {side} {side}">{draw_grid(size)}{"".join(parts)}</svg>\n')
+
+
 def draw_picture(query: dict[str, Any], answer: dict[str, Any]) -> str:
     """Return the picture as SVG; raises KeyError and ValueError for what is no query or answer."""
     board = play_query(query)
-    side = board_side(board.board_size)
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{side * SCALE:g}" height="{side * SCALE:g}" '
-            f'viewBox="0 0 {side} {side}">{draw_grid(board.board_size)}{draw_position(board, answer["ownership"])}'
-            f"{draw_moves(board, answer['moveInfos'])}</svg>\n")
+    return draw_board(board.board_size, draw_position(board, answer["ownership"]),
+                      draw_moves(board, answer["moveInfos"]))
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

@@ -20,6 +20,7 @@ ANALYZE_COMMANDS = (
     "dboard/Ownership/display_ownership",
     "gfx/Best moves with visits/display_best_moves %m",
     "var/Principal variation/display_pv %m",
+    "gfx/Moves that --prune keeps/display_kept_moves %m",
     "plist/Dead stones/display_dead_stones",
     "string/Last move explained/gomill-explain_last_move",
     "param/Search parameters/search_params",
@@ -114,6 +115,12 @@ class GoguiCommands(CommandGroup):
         from gtp.commands.gogui_graphics import format_variation
         color = self._get_color_or_to_move(command)
         return format_variation(self.engine.look(color).candidates[0].pv, color, self.game.board.coordinate)
+
+    def cmd_display_kept_moves(self, command: Command) -> str:
+        """Answer the points that --prune leaves in the tree as GoGui's gfx."""
+        from gtp.commands.gogui_graphics import format_points_in_color
+        kept = self.engine.find_kept_moves(self._get_color_or_to_move(command))
+        return format_points_in_color(kept, self.game.board.coordinate)
 
     def cmd_display_dead_stones(self, _: Command) -> str:
         """Answer the stones that count as dead."""

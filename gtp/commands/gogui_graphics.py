@@ -47,6 +47,12 @@ def format_best_moves(result: SearchResult, coordinate: Coordinate, numbered: Se
     return "\n".join(lines)
 
 
+def format_points_in_color(moves: Sequence[int], coordinate: Coordinate) -> str:
+    """Return the points among moves as a color, and how many they are for the status bar."""
+    names = [coordinate.convert_to_gtp_format(pos) for pos in moves if pos != PASS]
+    return f"COLOR {BEST_COLOR} {' '.join(sorted(names))}\nTEXT {len(names)} moves are kept"
+
+
 def show_live(result: SearchResult, color: Stone, coordinate: Coordinate) -> None:
     """Show a running search: principal variation, visits and win rate."""
     pv = result.candidates[0].pv

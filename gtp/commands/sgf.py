@@ -84,9 +84,5 @@ class SgfCommands(CommandGroup):
         from board.go_board import GoBoard
 
         board = GoBoard.with_rules(reader.size, replace(self.game.board.rules, komi=komi))
-        if reader.black_stones or reader.white_stones:
-            board.set_up(reader.black_stones, reader.white_stones, reader.to_move)
-        count = reader.get_n_moves() if move_number is None else min(move_number - 1, reader.get_n_moves())
-        for index in range(count):
-            board.put_stone(reader.get_move_data(index), reader.get_color(index))
+        reader.play_on(board, None if move_number is None else move_number - 1)
         return board

@@ -1,7 +1,7 @@
 """The paper's table: how many good moves are called good, and how many bad ones bad, for thresholds T.
 
-K. Sato and K. Yamamoto, 2015: 90.9 % of the good moves and 74.3 % of the bad ones where L_bad > L_good means bad; 99.5 %
-and 51.7 % where L_bad - L_good > 0.97 does, or 99.8 % and 24.9 % with three layers.
+K. Sato and K. Yamamoto, 2015: 90.9 % of the good moves and 74.3 % of the bad ones where L_bad > L_good means bad;
+99.5 % and 51.7 % where L_bad - L_good > 0.97 does, or 99.8 % and 24.9 % with three layers.
 
 Letters: N positions, S board size.
 """

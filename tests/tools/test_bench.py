@@ -11,11 +11,13 @@ from click.testing import CliRunner, Result
 from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
+from common.kernel import without_compiler
 from engine.options import EngineOptions
 from mcts.outcome import playout_share
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from nn.inference.loading import load_evaluator
+from tests.mcts.test_pruning import made_up_classifier
 from tools.bench import main
 from tools.benchlib.board_bench import copy_back_and_forth, generate_moves
 from tools.benchlib.evaluators import FreeEvaluator, HashEvaluator
@@ -291,6 +293,23 @@ def test_ownership_compares_all_ways(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert float(square) == pytest.approx(18 / 25, abs=0.001)  # two of the twenty points that end as somebody's
     empty = CliRunner().invoke(main, ["ownership", "--kifu-dir", str(tmp_path), "--model", "none"])
     assert empty.exit_code == 2 and empty.output.count("\n") == 1
+
+
+def test_bad_moves_are_counted_for_classifier_and_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tools.benchlib import bad_moves_bench
+
+    made_up_classifier(tmp_path / "net.npz")
+    for n in range(20):
+        (tmp_path / f"{n:02}.sgf").write_text("(;GM[1]SZ[4]AB[aa];W[bb];B[cb];W[bc];B[])")
+    monkeypatch.setattr(bad_moves_bench, "load_evaluator", lambda *_, **__: HashEvaluator(4))
+    options = ["--kifu-dir", str(tmp_path), "--size", "4", "--model", "none", "--seconds", "0.01", "--runs", "1"]
+    with without_compiler():
+        done = CliRunner().invoke(main, ["bad-moves", *options, "--classifier", str(tmp_path / "net.npz")])
+    assert done.exit_code == 0, done.output
+    assert "bad moves: 3 positions of games kept back, 14.0 moves in each" in done.output
+    assert done.output.count("| 0.97 |") == 2 and "classifier, a position" in done.output
+    none = CliRunner().invoke(main, ["bad-moves", *options, "--classifier", "nothing.npz"])
+    assert none.exit_code == 2 and none.output.count("\n") == 1
 
 
 def test_targets_compares_policies_with_a_long_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ class BenchSettings:
     model: str = "none"
     use_gpu: bool = False
     kifu_dir: Path | None = None
+    classifier: str = ""
     board_size: int = 9
     games: int = 60
     selfplay_visits: int = 16

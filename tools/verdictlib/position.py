@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from board.constant import PASS
-from board.go_board import GoBoard, IllegalMoveError
+from board.go_board import GoBoard
 from board.stone import Stone
 from sgf.grammar import SGFError
 from sgf.reader import SGFReader
@@ -37,11 +37,8 @@ def read_finished_game(path: Path) -> GoBoard:
         raise NotFinishedError("does not end with two passes")
     board = GoBoard(game.size, game.komi)
     try:
-        if game.black_stones or game.white_stones:
-            board.set_up(game.black_stones, game.white_stones, Stone(game.to_move))
-        for pos, color in zip(game.moves, game.colors, strict=True):
-            board.put_stone(pos, Stone(color))
-    except (IllegalMoveError, ValueError) as error:
+        game.play_on(board)
+    except ValueError as error:
         raise NotFinishedError(str(error)) from error
     return board
 

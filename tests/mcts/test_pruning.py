@@ -1,0 +1,107 @@
+"""Bad moves are left out of the tree, by the classifier and by the network's policy."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from board.constant import PASS
+from common.kernel import without_compiler
+from mcts.params import SearchLimit, SearchParams
+from mcts.playout_tree import PlayoutCalls, PlayoutTree
+from mcts.restriction import Restriction
+from mcts.tree import MCTSTree
+from mcts.uct_params import PlayoutParams
+from nn.classifier import Classifier, judge_points, new_judge, write_classifier
+from nn.feature import generate_input_planes
+from nn.point_marks import MARKS, mark_points
+from tests.mcts.evaluators import HashEvaluator
+from tests.mcts.trees import Game, check_positions, check_tree
+
+ONE = SearchLimit(1, strict=True)
+
+
+def search_root(game: Game, prune: float, restriction: Restriction | None = None) -> dict[int, float]:
+    """Return the candidates of the position with their priors."""
+    tree = MCTSTree(HashEvaluator(5, spread=8.0), 5, SearchParams(batch_size=1, tree_size=100, prune=prune))
+    found = tree.search(game.board, game.stone, ONE, restriction=restriction)
+    return {move.pos: move.prior for move in found.candidates}
+
+
+def margins_of(game: Game, candidates: list[int]) -> dict[int, float]:
+    """Return how bad each point is by the policy of the evaluator, worked out anew."""
+    logits, _ = HashEvaluator(5, spread=8.0).answer(generate_input_planes(game.board, game.stone))
+    points = [pos for pos in candidates if pos != PASS]
+    weights = np.exp([float(logits[game.board.onboard_pos.index(pos)]) for pos in points])
+    shares = weights / weights.sum()
+    odds = shares / (1 - shares) * (len(points) - 1)
+    return dict(zip(points, ((1 - odds) / (1 + odds)).tolist(), strict=True))
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.5, 0.9])
+def test_the_network_leaves_out_what_its_policy_calls_bad(threshold: float) -> None:
+    game = Game.random(5, 6, seed=2)
+    everything = search_root(game, 1.0)
+    margins = margins_of(game, list(everything))
+    with without_compiler():
+        kept = search_root(game, threshold)
+    assert set(kept) == {PASS} | {pos for pos, margin in margins.items() if margin <= threshold}
+    assert 1 < len(kept) < len(everything)
+    assert sum(kept.values()) == pytest.approx(1.0, abs=1e-5)
+    for pos in kept:
+        assert kept[pos] == pytest.approx(everything[pos] / sum(everything[one] for one in kept), rel=1e-4)
+
+
+def test_the_best_of_the_allowed_moves_stays() -> None:
+    game = Game.random(5, 6, seed=2)
+    margins = margins_of(game, list(search_root(game, 1.0)))
+    worst = sorted(margins, key=lambda pos: margins[pos])[-2:]
+    restriction = Restriction(5)
+    restriction.allow(game.stone, worst, 1)
+    with without_compiler():
+        assert worst[0] in search_root(game, 0.0, restriction)
+
+
+def test_a_pruned_tree_is_sound() -> None:
+    game = Game.random(5, 6, seed=2)
+    tree = MCTSTree(HashEvaluator(5, spread=8.0), 5, SearchParams(batch_size=1, tree_size=500, prune=0.5))
+    with without_compiler():
+        tree.search(game.board, game.stone, SearchLimit(12, strict=True))
+    assert check_tree(tree) > 1
+    with pytest.raises(AssertionError):  # not every legal move is there
+        check_positions(tree.root, game.board, game.stone, HashEvaluator(5, spread=8.0), 7.0)
+
+
+def made_up_classifier(path: Path) -> Classifier:
+    """Write a classifier with random weights."""
+    rng, f = np.random.default_rng(1), 3
+    shapes = ((MARKS, 3, 3 * f), (3, 3, f), (f,), (1, f, f, 9), (1, f), (f,), (1,))
+    weights = Classifier(*(rng.standard_normal(shape).astype(np.float32) for shape in shapes))
+    write_classifier(weights, path)
+    return weights
+
+
+def test_playouts_leave_out_what_the_classifier_calls_bad(tmp_path: Path) -> None:
+    weights, game = made_up_classifier(tmp_path / "net.npz"), Game.random(4, 5, seed=3)
+
+    def find_candidates(prune: float) -> list[int]:
+        """Return the candidates at the root."""
+        tree = PlayoutTree(4, PlayoutParams(tree_size=100, prune=prune, classifier=str(tmp_path / "net.npz")))
+        return [move.pos for move in tree.search(game.board, game.stone, ONE).candidates]
+
+    with without_compiler():
+        everything, kept = find_candidates(1.0), find_candidates(0.4)
+        judge = new_judge(weights, 4, 0.4)
+        tree = PlayoutTree(4, PlayoutParams(tree_size=100))
+        tree.search(game.board, game.stone, ONE)
+        previous = game.moves[-2]
+        calls = tree._calls
+        assert isinstance(calls, PlayoutCalls)
+        mark_points(game.board.state, 0 if previous is None else game.twins.pos(previous), calls.lines.ladders,
+                    int(game.stone), judge.marks)
+        judge_points(judge, game.board.state)
+    margins = dict(zip(game.board.onboard_pos, judge.margin.tolist(), strict=True))
+    expected = {pos for pos in everything if pos == PASS or margins[pos] <= 0.4}
+    expected.add(min((pos for pos in everything if pos != PASS), key=lambda pos: margins[pos]))
+    assert set(kept) == expected and 1 < len(kept) < len(everything)

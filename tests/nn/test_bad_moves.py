@@ -1,0 +1,185 @@
+"""Bad moves: what the classifier sees, what it says beside its torch twin, how it is learnt, and its file."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+
+import train
+from board.ladder import find_ladders, new_ladder_work
+from board.state import new_state
+from common.kernel import without_compiler
+from nn.classifier import ClassifierError, judge_points, new_judge, policy_margin, read_classifier, write_classifier
+from nn.data.move_samples import GameMarker, MoveSamples
+from nn.point_marks import (
+    CANDIDATE,
+    CAPTURES,
+    CATCHING,
+    CAUGHT,
+    ILLEGAL,
+    LAST,
+    MARKS,
+    OTHER,
+    OTHER_CAPTURES,
+    OTHER_SELF_ATARI,
+    OWN,
+    PREVIOUS,
+    SELF_ATARI,
+    mark_points,
+)
+from nn.training.bad_moves import BadMoveNet, Turner, calculate_loss, make_planes
+from nn.training.recall import Margins, format_table
+from sgf.collection import to_kifu
+from sgf.reader import SGFReader
+from tests.mcts.trees import Game
+from tests.reference.slow_board import OTHER as OPPONENT
+
+
+def marks_of_empty_point(game: Game, point: tuple[int, int]) -> set[int]:
+    """Return the marks of an empty point by the slow board, those of ladders left out."""
+    slow, marks = game.twins.slow, set()
+    for color, captures, self_atari in ((game.color, CAPTURES, SELF_ATARI),
+                                        (OPPONENT[game.color], OTHER_CAPTURES, OTHER_SELF_ATARI)):
+        if not slow.is_legal(point, color):
+            marks |= {ILLEGAL} if color == game.color else set()
+            continue
+        grid, taken = slow.after(point, color)  # type: ignore[misc]
+        if color == game.color and not slow.is_complete_eye(point, color):
+            marks.add(CANDIDATE)
+        if taken:
+            marks.add(captures)
+        elif slow.self_atari_size(point, grid, taken):
+            marks.add(self_atari)
+    return marks
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_marks_are_those_of_the_slow_board(seed: int) -> None:
+    game = Game.random(5, 24, seed=seed)
+    state, slow, ladders = game.board.state, game.twins.slow, new_ladder_work(5)
+    out, recent = np.zeros(25, dtype=np.uint16), [*reversed(game.moves)][:2]
+    previous = 0 if recent[1] is None else game.twins.pos(recent[1])
+    with without_compiler():
+        find_ladders(state, ladders)
+        mark_points(state, previous, ladders, int(game.stone), out)
+    for index, pos in enumerate(game.board.onboard_pos):
+        point = game.twins.point(pos)
+        if point in slow.grid and slow.grid[point] in "bw":
+            own = OWN if slow.grid[point] == game.color else OTHER
+            expected = {own + min(len(slow.liberties(point)), 3) - 1} | ({CAUGHT} if ladders.caught[pos] else set())
+        else:
+            expected = marks_of_empty_point(game, point)
+            expected |= {CATCHING} if ladders.catching[pos] & (3 - int(game.stone)) else set()
+        expected |= {mark for mark, move in zip((LAST, PREVIOUS), recent, strict=True) if move == point}
+        assert {mark for mark in range(MARKS + 1) if out[index] >> mark & 1} == expected
+
+
+@pytest.mark.parametrize("layers", [0, 2])
+def test_kernels_say_what_torch_says(layers: int, tmp_path: Path) -> None:
+    torch.manual_seed(layers)
+    network, rng = BadMoveNet(3, layers), np.random.default_rng(layers)
+    marks = rng.integers(0, 1 << 16, 16).astype(np.uint16)
+    with torch.no_grad():
+        logits = network(make_planes(torch.from_numpy(marks.astype(np.int32))[None], 4))[0].numpy()
+    write_classifier(network.to_classifier(), tmp_path / "net.npz")
+    judge = new_judge(read_classifier(tmp_path / "net.npz"), 4, 0.5)
+    judge.marks[:] = marks
+    with without_compiler():
+        judge_points(judge, new_state(4))
+    expected = np.where(marks >> CANDIDATE & 1, -np.tanh(logits / 2), 1.0)
+    np.testing.assert_allclose(judge.margin, expected, atol=1e-5)
+
+
+def test_good_and_bad_moves_weigh_the_same() -> None:
+    marks = torch.tensor([[1 << CANDIDATE] * 3 + [0]])
+    logits = torch.tensor([[2.0, -1.0, 0.5, 9.0]])
+    loss = calculate_loss(logits, marks, torch.tensor([1]))
+    good, bad = np.log1p(np.exp(1.0)), (np.log1p(np.exp(2.0)) + np.log1p(np.exp(0.5))) / 2
+    assert loss.item() == pytest.approx((good + bad) / 2)
+
+
+def test_boards_turn_with_their_moves() -> None:
+    turn = Turner(3, torch.device("cpu"))
+    marks, played = torch.arange(9)[None], torch.tensor([5])
+    for sym in range(8):
+        turned, point = turn(marks, played, sym)
+        assert turned[0, point[0]] == 5 and sorted(turned[0].tolist()) == list(range(9))
+
+
+def test_a_policy_says_how_bad_moves_are() -> None:
+    assert policy_margin(0.25, 4) == pytest.approx(0.0) and policy_margin(1.0, 4) == -1.0
+    assert policy_margin(0.0, 4) == 1.0 and policy_margin(0.3, 1) == -1.0
+    good = 0.01 / 0.99 * 49  # odds, as if there were as many good moves as bad ones
+    assert policy_margin(0.01, 50) == pytest.approx((1 - good) / (1 + good))
+
+
+def test_the_table_counts_moves() -> None:
+    samples = MoveSamples(np.array([[1 << CANDIDATE] * 4, [1 << CANDIDATE] * 3 + [0]], dtype=np.uint16),
+                          np.array([0, 2], dtype=np.int16))
+    margins = Margins.of(np.array([[-0.5, 0.98, 0.2, 1.0], [0.95, -0.1, 0.5, 1.0]]), samples)
+    assert margins.recall(0.0) == (0.5, 4 / 5) and margins.recall(0.96) == (1.0, 2 / 5)
+    assert format_table(margins).splitlines()[-1] == "| 0.5 | 100.0% | 60.0% |"
+
+
+def test_samples_are_the_moves_of_the_games() -> None:
+    game = Game.random(4, 12, seed=5)
+    moves = "".join(f";{color}[{'' if p is None else 'abcd'[p[0] - 1] + 'abcd'[p[1] - 1]}]"
+                    for color, p in zip("BW" * 6, game.moves, strict=True))
+    reader = SGFReader(f"(;GM[1]SZ[4]{moves})".encode(), literal=True)
+    with without_compiler():
+        samples = GameMarker(4).mark(to_kifu("game", reader))
+    expected = [int(GameMarker(4)._policy_index[pos]) for pos in reader.moves if pos > 0]
+    assert samples.played.tolist() == expected and len(samples.marks) == len(expected)
+    assert all(samples.marks[n, point] >> CANDIDATE & 1 for n, point in enumerate(expected))
+
+
+@pytest.mark.parametrize(("content", "reason"), [(b"", "damaged"), (b"PK\x03\x04 no", "damaged"), (None, "No such")])
+def test_a_bad_file_is_one_line(content: bytes | None, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "net.npz"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ClassifierError, match=reason):
+        read_classifier(path)
+
+
+def test_weights_of_another_shape_are_refused(tmp_path: Path) -> None:
+    weights = BadMoveNet(2, 0).to_classifier()
+    write_classifier(weights._replace(last=np.zeros(3, dtype=np.float32)), tmp_path / "net.npz")
+    with pytest.raises(ClassifierError, match="its last is not"):
+        read_classifier(tmp_path / "net.npz")
+
+
+def learn(*arguments: object) -> str:
+    """Run train.py in this process and return what it prints."""
+    with without_compiler():
+        return CliRunner().invoke(train.main, [*map(str, arguments)]).output
+
+
+def test_the_command_learns_and_prints_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nn.training.bad_moves.KEPT_BACK", 4)
+    monkeypatch.setattr("nn.data.move_samples.KEPT_BACK", 4)
+    for n in range(4):
+        (tmp_path / f"{n}.sgf").write_text("(;GM[1]SZ[3];B[bb];W[cb];B[bc];W[cc])")
+    network = tmp_path / "net.npz"
+    command = ("--task", "bad-moves", "--kifu-dir", tmp_path, "--size", 3, "--filters", 2, "--blocks", 0,
+               "--output", network, "--batch-size", 12, "--use-gpu", "false", "--learning-rate", 0.1)
+    out = learn(*command, "--epochs", 200)
+    assert "4 games: learning from 12 positions, judged by 4" in out and "| 0.97 |" in out
+    assert len(read_classifier(network).bias) == 2
+    losses = [float(line.split()[-1]) for line in out.splitlines() if " loss " in line]
+    assert losses[0] > 0.5 > 0.3 > losses[-1]  # log 2 at first
+
+
+@pytest.mark.parametrize(("arguments", "complaint"), [
+    ((), "give --kifu-dir"), (("--kifu-dir", ".", "--rl", "true"), "--rl means nothing"),
+    (("--kifu-dir", ".", "--size", "9", "--size", "13"), "one --size at a time"),
+    (("--kifu-dir", "."), "0 games on 9x9"),
+])
+def test_bad_options_are_one_line(arguments: tuple[str, ...], complaint: str, tmp_path: Path,
+                                  monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(train.main, ["--task", "bad-moves", *arguments])
+    assert result.exit_code == 2 and complaint in result.output and len(result.output.splitlines()) == 1

@@ -1,0 +1,43 @@
+"""A picture of a position with the points that pruning keeps."""
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from common.kernel import without_compiler
+from tests.mcts.test_pruning import made_up_classifier
+from tools.show_moves import main
+
+
+@pytest.fixture
+def game(tmp_path: Path) -> Path:
+    """Return a game of two moves on a small board."""
+    path = tmp_path / "game.sgf"
+    path.write_text("(;GM[1]SZ[4];B[bb];W[cc])")
+    return path
+
+
+def test_the_points_that_are_kept_are_drawn(game: Path) -> None:
+    made_up_classifier(game.with_name("net.npz"))
+    out = game.with_name("out.svg")
+    with without_compiler():
+        arguments = [game, "--move", 1, "--prune", 0, "--search", "uct", "--model", "none", "--out", out,
+                     "--classifier", game.with_name("net.npz")]
+        result = CliRunner().invoke(main, list(map(str, arguments)), standalone_mode=False)
+    assert result.return_value == 0
+    picture = list(ElementTree.parse(out).iter())
+    kept = [element for element in picture if element.get("class") == "kept"]
+    stones = [element for element in picture if element.get("stroke") == "#16181b"]
+    assert 1 <= len(kept) < 15 and len(stones) == 1
+
+
+@pytest.mark.parametrize(("arguments", "complaint"), [
+    (("--classifier", "nothing.npz"), "classifier not found"), (("--model", "nothing.bin"), "model file not found"),
+])
+def test_a_file_that_is_not_there_is_one_line(arguments: tuple[str, ...], complaint: str, game: Path,
+                                              capsys: pytest.CaptureFixture) -> None:
+    result = CliRunner().invoke(main, [str(game), "--out", "x.svg", *arguments], standalone_mode=False)
+    assert result.return_value == 2 and complaint in result.output

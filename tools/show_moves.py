@@ -1,0 +1,77 @@
+"""Draw a position of a game with the points that `main.py --prune T` keeps in its tree, as SVG.
+
+    python tools/show_moves.py game.sgf --move 20 --prune 0.97 --out moves.svg
+
+With `--search uct` the classifier of bad moves tells them, otherwise the policy of the network.
+"""
+
+import sys
+from pathlib import Path
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from board.constant import PASS
+from board.go_board import GoBoard
+from common.atomic_file import write_atomically
+from common.command_line import FiniteRange, run_command
+from common.print_console import print_err
+from engine.engine import Engine
+from engine.loader import make_source
+from engine.options import DEFAULT_MODEL, EngineOptions, find_file, find_model
+from mcts.constant import KEEP_ALL
+from mcts.searches import DEFAULT_SEARCH, SEARCHES
+from nn.classifier import CLASSIFIER_FILE
+from nn.model_file import ModelFileError
+from sgf.reader import SGFReader
+from tools.board_picture import BEST_COLOR, center, draw_board, draw_position
+from tools.treelib.svg import CELL
+
+EXIT_BAD_OPTIONS = 2
+PROGRAM_DIR = Path(__file__).resolve().parents[1]
+# Radius of the mark on a point that is kept.
+MARK = CELL * 0.22
+
+
+def draw_kept(board: GoBoard, kept: list[int]) -> str:
+    """Return the picture of a position as SVG, with a mark on each point that is kept."""
+    marks = []
+    for pos in kept:
+        if pos != PASS:
+            x, y = center(pos, board.coordinate)
+            marks.append(f'<circle class="kept" cx="{x}" cy="{y}" r="{MARK:g}" fill="{BEST_COLOR}"/>')
+    return draw_board(board.board_size, draw_position(board, [0.0] * board.board_size**2), *marks)
+
+
+@click.command(context_settings={"show_default": True})
+@click.argument("game", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--move", "moves", type=click.IntRange(min=0), default=None,
+              help="Moves of the game to play before.  [default: all of them]")
+@click.option("--prune", type=FiniteRange(0.0, KEEP_ALL), default=0.97, help="As for main.py.")
+@click.option("--search", type=click.Choice(list(SEARCHES)), default=DEFAULT_SEARCH, help="As for main.py.")
+@click.option("--model", default=DEFAULT_MODEL, help="As for main.py.")
+@click.option("--classifier", default=CLASSIFIER_FILE, help="As for main.py.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The SVG file.")
+def main(game: Path, moves: int | None, prune: float, search: str, model: str, classifier: str, out: Path) -> int:
+    """Draw a position of GAME, an SGF file, with the points that are kept in the tree."""
+    try:
+        path = find_file(classifier, PROGRAM_DIR, "classifier", "give its path with --classifier")
+        options = EngineOptions(prune=prune, search=search, model=find_model(model, PROGRAM_DIR), classifier=path)
+        engine = Engine(options.for_model(), make_source(options))
+        reader = SGFReader(game)
+        board = GoBoard.with_rules(reader.size, engine.board.rules)
+        reader.play_on(board, moves)
+        engine.set_board(board)
+        kept = engine.find_kept_moves(board.get_to_move())
+        write_atomically(out, draw_kept(board, kept).encode())
+    except (OSError, ValueError, ModelFileError) as error:
+        print_err(f"show_moves: {error}")
+        return EXIT_BAD_OPTIONS
+    legal = len(board.get_all_legal_pos(board.get_to_move(), fill_eyes=False))
+    print_err(f"{out}: {sum(pos != PASS for pos in kept)} of {legal} moves are kept")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, "show_moves.py"))
