@@ -66,7 +66,7 @@ class TuneConfig:
         return {**self.match.get_fingerprint(), "varies": [tunable.describe() for tunable in self.tunables]}
 
 
-Play = Callable[[MatchConfig], Standing]
+PlayGames = Callable[[MatchConfig], Standing]
 
 
 def play_games(config: MatchConfig) -> Standing:
@@ -116,7 +116,7 @@ def repeat_broken_trials(study: optuna.Study) -> None:
             study.enqueue_trial(trial.params)
 
 
-def try_setting(study: optuna.Study, config: TuneConfig, play: Play) -> None:
+def try_setting(study: optuna.Study, config: TuneConfig, play: PlayGames) -> None:
     """Play the games of the next setting, a batch at a time, until they are over or the pruner has seen enough."""
     trial = study.ask()
     values = {tunable.name: tunable.suggest(trial) for tunable in config.tunables}
@@ -136,7 +136,7 @@ def try_setting(study: optuna.Study, config: TuneConfig, play: Play) -> None:
     print_out(f"[{trial.number + 1}/{config.trials}] {format_values(trial.params)}: {format_score(standing)}")
 
 
-def run_study(config: TuneConfig, play: Play = play_games) -> optuna.Study:
+def run_study(config: TuneConfig, play: PlayGames = play_games) -> optuna.Study:
     """Try settings until there are as many as asked for; raises MatchError and KeyboardInterrupt as a match does."""
     study = open_study(config)
     lock = take_lock(config.match.directory / LOCK_FILE)
