@@ -12,9 +12,10 @@ if __name__ == "__main__":
 import importlib.util
 import os
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -205,6 +206,15 @@ def by_kind(name: str) -> str:
     "--workers", type=click.IntRange(1), default=None,
     help="Processes that make data.  [default: one per core]",
 )
+@click.option(
+    "--keep-every", type=click.IntRange(0), default=0, show_default=True,
+    help="Keep the model of every N-th step, NAME-STEP.bin beside the output, and the newest, NAME-last.bin; 0: no.",
+)
+@click.option(
+    "--dry-run", type=bool, default=False, show_default=True,
+    help="Say how many positions, steps and hours the run would take, and write nothing (games of --kifu-dir are read "
+         "into a temporary folder).",
+)
 @click.option("--tensorboard", type=click.Path(file_okay=False), default=None, help="Folder for TensorBoard's events.")
 @click.option(
     "--restart", type=bool, default=False, show_default=True,
@@ -215,6 +225,7 @@ def main(**options: Any) -> None:
     if options.pop("task") == "bad-moves":
         return learn_bad_moves(options)
     rl, kifu_dir, workers, labels = (options.pop(name) for name in ("rl", "kifu_dir", "workers", "labels"))
+    dry_run = options.pop("dry_run")
     take_shape_of_start(options)
     pooled = options["head"] == "pooled"
     options["board_sizes"] = tuple(sorted(set(options["board_sizes"])))
@@ -234,16 +245,19 @@ def main(**options: Any) -> None:
     options["start"], options["tensorboard"] = options["start"] or "", options["tensorboard"] or ""
 
     from nn.data.dataset import DataError
-    from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, train
+    from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, estimate, train
     from nn.training.process_group import ProcessGroup
 
     if options["tensorboard"] and importlib.util.find_spec("tensorboard") is None:
         fail("--tensorboard needs a package that is not installed: pip install tensorboard", 2)
     try:
-        with ProcessGroup(options["use_gpu"]) as group:
+        with TemporaryDirectory() if dry_run and kifu_dir else nullcontext(options["data_dir"]) as folder, \
+                ProcessGroup(options["use_gpu"]) as group:
+            options["data_dir"] = Path(folder)
             read_games = kifu_dir and partial(make_data, rl, Path(kifu_dir), options["board_sizes"],
                                               options["window_size"], workers, options["data_dir"], pooled, labels)
-            stopped = train(TrainConfig(**options), REINFORCEMENT if rl else SUPERVISED, group, read_games)
+            run = estimate if dry_run else train
+            stopped = run(TrainConfig(**options), REINFORCEMENT if rl else SUPERVISED, group, read_games)
     except (DataError, TrainError) as error:
         fail(str(error), 2)
     except OSError as error:

@@ -7,6 +7,7 @@ from typing import Any
 from common.print_console import print_out
 from nn.network.weights import save_network
 from nn.training.checkpoint import DamagedCheckpoint, describe_finished, read_checkpoint
+from nn.training.estimate import estimate_run
 from nn.training.process_group import ProcessGroup
 from nn.training.recipe import REINFORCEMENT, SUPERVISED, Recipe
 from nn.training.run_config import TrainConfig, TrainError
@@ -14,7 +15,7 @@ from nn.training.run_files import RunFiles
 from nn.training.start import continue_from
 from nn.training.trainer import Trainer
 
-__all__ = ["REINFORCEMENT", "SUPERVISED", "TrainConfig", "TrainError", "train"]
+__all__ = ["REINFORCEMENT", "SUPERVISED", "TrainConfig", "TrainError", "estimate", "train"]
 
 
 def train(
@@ -50,6 +51,18 @@ def train(
         if state is not None:
             trainer.load_state(state)
         return _run(trainer)
+
+
+def estimate(config: TrainConfig, recipe: Recipe, group: ProcessGroup,
+             make_data: Callable[[], None] | None = None) -> str:
+    """Print what a new run would take; arguments and errors as above, and no model file is written."""
+    if make_data is not None and group.is_first:
+        make_data()
+    group.wait()
+    for line in estimate_run(config, recipe, group):
+        if group.is_first:
+            print_out(line)
+    return ""
 
 
 def _find_state(config: TrainConfig, recipe: Recipe, files: RunFiles, group: ProcessGroup) -> dict[str, Any] | None:

@@ -44,6 +44,7 @@ class TrainConfig:
     use_gpu: bool = True
     window_size: int = learning_param.WINDOW_SIZE  # newest games of self-play to learn from
     restart: bool = False
+    keep_every: int = 0  # steps between two models that are kept beside the best one; 0: none
     tensorboard: str = ""  # folder for events; empty: none
     start: str = ""  # model file that a new run begins from; empty: random weights
     data_dir: Path = Path("data")
@@ -61,7 +62,8 @@ class TrainConfig:
 
     def identity(self) -> dict[str, Any]:
         """Return the settings that a resumed run must share; how long it lasts and where it runs may change."""
-        free = {"epochs", "minutes", "use_gpu", "window_size", "restart", "tensorboard", "data_dir", "output"}
+        free = {"epochs", "minutes", "use_gpu", "window_size", "restart", "tensorboard", "data_dir", "output",
+                "keep_every"}
         return {name: value for name, value in asdict(self).items() if name not in free}
 
 

@@ -22,6 +22,15 @@ class RunFiles:
         self.checkpoint = output.with_name(f"{self.name}-state.ckpt")
         self.table = output.with_name(f"{self.name}-metrics.csv")
 
+    def numbered(self, step: int) -> Path:
+        """Return where the model of a step is kept; its name sorts by the step."""
+        return self.output.with_name(f"{self.output.stem}-{step:08d}.bin")
+
+    @property
+    def last(self) -> Path:
+        """Where the newest model is kept beside the best one."""
+        return self.output.with_name(f"{self.output.stem}-last.bin")
+
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Keep other runs away from these files; raises TrainError where one is at work, and OSError."""

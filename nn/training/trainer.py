@@ -104,6 +104,7 @@ class Trainer:
         """Return where the network comes from, for its file."""
         return {"program": f"{PROGRAM_NAME} {VERSION}", "command": shlex.join(sys.argv),
                 "steps": str(self.progress.step), "samples": str(self.data.train_count),
+                "data": f"{len(self.data.identity())} files in {self.config.data_dir}",
                 "minutes": f"{self.elapsed() / 60.0:.1f}"}
 
     def elapsed(self) -> float:
@@ -152,7 +153,8 @@ class Trainer:
                     return int(number)
                 if idle > CHECKPOINT_SECONDS:
                     self.save_state()
-                loss = self._step(samples, symmetries)
+                loss = self.step(samples, symmetries)
+                self._keep()
                 bar.update(self.share() - bar.n)
                 if progress.step % CHECK_STEPS == 0:
                     self._check(loss.item())
@@ -161,7 +163,7 @@ class Trainer:
                     self._write_row(self._close_stretch(), None)
         return int(self.group.maximum(stop.number)[0])
 
-    def _step(self, samples: Samples, symmetries: Any) -> torch.Tensor:
+    def step(self, samples: Samples, symmetries: Any) -> torch.Tensor:
         """Learn from one batch; returns the mean loss of this process's share of it."""
         rate = self.schedule.rate(self.progress.step, self.part)
         rate *= min(1.0, (self.progress.step + 1) / (self.config.warm_up + 1))
@@ -199,6 +201,11 @@ class Trainer:
             loss = loss + self.config.lead_weight * calculate_lead_loss(lead.float(), batch.lead)
         return loss.mean()
 
+    def _keep(self) -> None:
+        """Keep the model of this step for good, if it is one of those."""
+        if self.config.keep_every and self.progress.step % self.config.keep_every == 0 and self.is_first:
+            save_network(self.result, self.files.numbered(self.progress.step), self.about())
+
     def _check(self, loss: float) -> None:
         """Raise TrainError when the numbers have run away, before they reach a file."""
         if self.group.maximum(loss)[0] == float("inf"):
@@ -216,6 +223,8 @@ class Trainer:
             self.progress.best_loss = loss
             if self.is_first:
                 save_network(self.result, self.config.output, self.about())
+        if self.config.keep_every and self.is_first:
+            save_network(self.result, self.files.last, self.about())
         if self.progress.batch >= self.data.batches_per_epoch:
             self.progress = replace(self.progress, epoch=self.progress.epoch + 1, batch=0)
         self.progress.finished = self.group.maximum(self.share())[0] >= 1.0

@@ -33,7 +33,7 @@ def take_steps(data_dir: Path) -> dict[Any, Any]:
         for mode in (False, True):
             trainer = make_trainer(data_dir, group)
             trainer.network.train(mode)
-            trainer._step(samples, symmetries)
+            trainer.step(samples, symmetries)
             found[mode] = {name: weight.grad for name, weight in trainer.network.named_parameters()}
             found[f"sums {mode}"] = group.total(trainer.sums.sums)
         assert group.maximum(float(group.rank), -1.0, float("nan")) == [1.0, -1.0, float("inf")]

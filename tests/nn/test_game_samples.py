@@ -179,7 +179,7 @@ def test_a_network_learns_all_that_labels_say(config: TrainConfig) -> None:
     samples = trainer.data._make(np.arange(8))  # type: ignore[attr-defined]
     scores = []
     for _ in range(200):
-        trainer._step(samples, np.zeros(8, dtype=np.int64))
+        trainer.step(samples, np.zeros(8, dtype=np.int64))
         scores.append(trainer.sums.scores())
         trainer.sums.sums.zero_()
     entropy = -(samples.policy * np.log(samples.policy + 1e-9)).sum(axis=1).mean()
@@ -190,7 +190,7 @@ def test_a_stopped_run_goes_on_to_the_same_network(config: TrainConfig, monkeypa
     train(config)
     whole = torch.load(config.output, weights_only=True)
     assert load_network(config.output, 7).shape["head"] == "pooled"
-    step = Trainer._step
+    step = Trainer.step
 
     def stop(self: Trainer, *arguments):
         if self.progress.step == 3:
@@ -198,11 +198,11 @@ def test_a_stopped_run_goes_on_to_the_same_network(config: TrainConfig, monkeypa
         return step(self, *arguments)
 
     again = replace(config, output=config.output.with_name("y.bin"))
-    monkeypatch.setattr(Trainer, "_step", stop)
+    monkeypatch.setattr(Trainer, "step", stop)
     monkeypatch.setattr("nn.training.trainer.CHECKPOINT_SECONDS", -1.0)
     with pytest.raises(KeyboardInterrupt):
         train(again)
-    monkeypatch.setattr(Trainer, "_step", step)
+    monkeypatch.setattr(Trainer, "step", step)
     train(again)
     gone_on = torch.load(again.output, weights_only=True)
     assert same(gone_on["weights"], whole["weights"]) and gone_on["about"]["steps"] == whole["about"]["steps"]

@@ -62,7 +62,7 @@ def test_it_learns_32_samples_by_heart(tmp_path: Path) -> None:
     trainer = Trainer(config, SUPERVISED)
     samples = load_samples(folder / "sl_data_0.npz", 5)
     for _ in range(150):
-        trainer._step(samples, np.zeros(32, dtype=np.int64))
+        trainer.step(samples, np.zeros(32, dtype=np.int64))
         last = trainer.sums.scores()
         trainer.sums.sums.zero_()
     assert last.policy_loss < 0.05 and last.value_loss < 0.05
@@ -80,7 +80,7 @@ def test_a_resumed_run_equals_the_uninterrupted_one(
     config = replace(config, **settings)
     assert train(config) == ""
     other = replace(config, output=tmp_path / "other" / "sl-model.bin")
-    original = Trainer._step
+    original = Trainer.step
 
     def step_and_signal(self, samples, symmetries):
         loss = original(self, samples, symmetries)
@@ -89,7 +89,7 @@ def test_a_resumed_run_equals_the_uninterrupted_one(
         return loss
 
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_step", step_and_signal)
+        patch.setattr(Trainer, "step", step_and_signal)
         assert train(other) == "SIGTERM"
     assert train(other) == ""
     assert same(tensors(config.output), tensors(other.output))
@@ -168,7 +168,7 @@ def test_a_damaged_checkpoint_is_said(config: TrainConfig) -> None:
 def test_the_budget_of_minutes_spans_all_parts(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr(nn.training.trainer.time, "monotonic", lambda: clock[0])
-    original = Trainer._step
+    original = Trainer.step
     rates = []
 
     def slow_step(self, samples, symmetries):
@@ -179,7 +179,7 @@ def test_the_budget_of_minutes_spans_all_parts(config: TrainConfig, monkeypatch:
             os.kill(os.getpid(), signal.SIGTERM)
         return loss
 
-    monkeypatch.setattr(Trainer, "_step", slow_step)
+    monkeypatch.setattr(Trainer, "step", slow_step)
     timed = replace(config, epochs=None, minutes=2.0, schedule="cosine", ema=0.0)
     assert train(timed) == "SIGTERM"
     clock[0] += 1000.0
@@ -226,7 +226,7 @@ def test_ownership_is_learnt_where_it_can_be_seen(config: TrainConfig) -> None:
     assert trainer.triple is not None
     samples = load_samples(config.data_dir / "sl_data_0.npz", 5, needs_ownership=True)
     for _ in range(100):
-        trainer._step(samples, np.zeros(60, dtype=np.int64))
+        trainer.step(samples, np.zeros(60, dtype=np.int64))
     batch = make_batch(samples, np.zeros(60, dtype=np.int64), trainer.symmetry_tables[5], trainer.device)
     guess = trainer.triple.eval()(batch.planes)[3].sign()
     known = batch.ownership != 0

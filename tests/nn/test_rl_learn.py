@@ -42,7 +42,7 @@ def checkpoint(config: TrainConfig) -> dict[str, Any]:
 
 def train_until(config: TrainConfig, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Train and stop after so many steps of the run."""
-    original = Trainer._step
+    original = Trainer.step
 
     def step_and_signal(self, samples, symmetries):
         loss = original(self, samples, symmetries)
@@ -51,7 +51,7 @@ def train_until(config: TrainConfig, step: int, monkeypatch: pytest.MonkeyPatch)
         return loss
 
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_step", step_and_signal)
+        patch.setattr(Trainer, "step", step_and_signal)
         assert train(config, REINFORCEMENT) == "SIGTERM"
 
 

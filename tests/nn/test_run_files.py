@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from nn.network.weights import load_network
-from nn.training.learn import REINFORCEMENT, TrainConfig, TrainError, train
+from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, estimate, train
+from nn.training.process_group import ProcessGroup
 from nn.training.run_files import RunFiles
 from tests.nn.samples import write_data
 from tests.nn.selfplay_games import SIZE
@@ -97,3 +99,24 @@ def test_two_runs_on_one_output_are_refused(config: TrainConfig) -> None:
             train(config)
         assert train(replace(config, output=config.output.with_name("b.bin"))) == ""
     assert train(config) == ""
+
+
+def test_models_on_the_way_are_kept_by_their_steps(config: TrainConfig) -> None:
+    train(replace(config, epochs=3, keep_every=5))  # 12 steps: 32 positions of 40 are learnt from, 8 a step
+    names = {path.name for path in config.output.parent.glob("*.bin")}
+    assert names == {"sl-model.bin", "sl-model-last.bin", "sl-model-00000005.bin", "sl-model-00000010.bin"}
+    weights = [load_network(path).state_dict() for path in sorted(config.output.parent.glob("sl-model-*.bin"))]
+    assert not any(one["conv_layer.weight"].equal(other["conv_layer.weight"]) for one, other in pairwise(weights))
+
+
+def test_a_dry_run_tells_positions_steps_and_hours_and_writes_nothing(
+    config: TrainConfig, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("nn.training.estimate.STEPS", 2)
+    estimate(replace(config, epochs=6), SUPERVISED, ProcessGroup(False))
+    told = capsys.readouterr().out.splitlines()
+    assert not config.output.parent.exists() or not contents(config.output.parent)
+    assert "32 positions to learn from" in told[0] and "4 steps of 8 a pass" in told[0] and "positions/s" in told[1]
+    assert told[2].startswith("6 passes: 24 steps, 192 positions, 6.0 passes, 0.0")
+    estimate(replace(config, epochs=None, minutes=0.001), SUPERVISED, ProcessGroup(False))
+    assert capsys.readouterr().out.splitlines()[2].startswith("0.001 minutes: ")

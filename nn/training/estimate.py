@@ -1,0 +1,52 @@
+"""What a run would take: positions, steps and hours, from a few steps that reach no file."""
+
+import statistics
+import time
+from collections.abc import Iterator
+
+from nn.training.process_group import ProcessGroup
+from nn.training.recipe import Recipe
+from nn.training.run_config import TrainConfig
+from nn.training.start import continue_from
+from nn.training.trainer import Trainer
+
+# Steps before the clock starts; then so many steps are measured, or so many seconds, whichever is over first.
+FIRST_STEPS, STEPS, SECONDS = 3, 100, 15.0
+HOUR = 3600.0
+
+
+def measure_step(trainer: Trainer) -> float:
+    """Return the seconds of a step (the median: a stall does not count); the trainer has learnt a little then and is of no use any more."""
+    trainer.network.train()
+    times: list[float] = []
+    epoch = 0
+    while len(times) < FIRST_STEPS + STEPS and sum(times[FIRST_STEPS:]) < SECONDS:
+        begin = time.perf_counter()
+        for samples, symmetries in trainer.data.training_batches(epoch):
+            trainer.step(samples, symmetries).item()
+            now = time.perf_counter()
+            times.append(now - begin)
+            begin = now
+            if len(times) >= FIRST_STEPS + STEPS or sum(times[FIRST_STEPS:]) >= SECONDS:
+                break
+        epoch += 1
+    return statistics.median(times[FIRST_STEPS:])
+
+
+def estimate_run(config: TrainConfig, recipe: Recipe, group: ProcessGroup) -> Iterator[str]:
+    """Yield lines that say what a new run with these options would take; writes nothing. Raises as train() does."""
+    trainer = Trainer(continue_from(config, None) if recipe.goes_on else config, recipe, group)
+    data, batch = trainer.data, config.batch_size
+    weights = sum(weight.numel() for weight in trainer.network.parameters())
+    yield (f"Dry run, nothing is written. {data.train_count} positions to learn from in a pass, {data.test_count} to "
+           f"test on; {data.batches_per_epoch} steps of {batch} a pass; {weights} weights.")
+    seconds = measure_step(trainer)
+    device = f"{trainer.device.type}, {trainer.precision.name}"
+    yield f"{batch / seconds:.0f} positions/s here and now ({device}), {seconds:.3f} seconds a step."
+    steps, limit = float("inf"), ""
+    if config.epochs is not None:
+        steps, limit = config.epochs * data.batches_per_epoch, f"{config.epochs} passes"
+    if config.minutes is not None and 60.0 * config.minutes / seconds < steps:
+        steps, limit = 60.0 * config.minutes / seconds, f"{config.minutes:g} minutes"
+    yield (f"{limit}: {steps:.0f} steps, {steps * batch:.0f} positions, {steps / data.batches_per_epoch:.1f} passes, "
+           f"{steps * seconds / HOUR:.2f} hours, tests and checkpoints not counted.")
