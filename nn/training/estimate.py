@@ -16,7 +16,7 @@ HOUR = 3600.0
 
 
 def measure_step(trainer: Trainer) -> float:
-    """Return the seconds of a step (the median: a stall does not count); the trainer has learnt a little then and is of no use any more."""
+    """Return the median seconds of a step, in which a stall does not count; the trainer is of no use any more then."""
     trainer.network.train()
     times: list[float] = []
     epoch = 0
