@@ -42,6 +42,9 @@ GATE_PERCENT=${GATE_PERCENT:-55}         # score that a new network needs with -
 ENGINE_OPTIONS=${ENGINE_OPTIONS:---strict-visits 100 --cgos-mode true --playouts 0} # no playouts: matches measure the network
 GNUGO=${GNUGO---mode gtp --level 10 --chinese-rules --positional-superko --capture-all-dead} # empty: no GNU Go
 
+STOP_LENGTH=${STOP_LENGTH:-50}           # stop where games get shorter than this share of the usual length, %; 0 for never
+STOP_FALLS=${STOP_FALLS:-3}              # stop where the Elo falls so many times in a row, beyond chance; 0 for never
+
 ARCHIVE=${ARCHIVE:-archive}
 DATA=${DATA:-data}
 MODEL=${MODEL:-model}
@@ -62,7 +65,7 @@ while [ $# -gt 0 ]; do
 done
 [ -z "$start" ] || [ -f "$start" ] || die "--start $start: there is no such file"
 cd "$(dirname "${BASH_SOURCE[0]}")"
-for name in GENERATIONS SIZE SEED GPUS GAMES VISITS PROCESSES WINDOW EVALUATE_EVERY MATCH_GAMES MATCH_PARALLEL GATE_PERCENT; do
+for name in GENERATIONS SIZE SEED GPUS GAMES VISITS PROCESSES WINDOW EVALUATE_EVERY MATCH_GAMES MATCH_PARALLEL GATE_PERCENT STOP_LENGTH STOP_FALLS; do
     [[ ${!name} =~ ^(0|[1-9][0-9]{0,8})$ ]] || die "$name=${!name} is not a whole number"
 done
 
@@ -193,6 +196,15 @@ evaluate() { # evaluate GENERATION: its matches, and the Elo of everybody
     run "$python" tools/elo_curve.py --matches "$matches" --metrics "$MODEL/rl-metrics.csv"
 }
 
+stop_if_it_degenerates() { # stop_if_it_degenerates GENERATION: more games would be lost time
+    [ "$1" -gt 0 ] || return 0
+    local status=0
+    "$python" tools/stop_rule.py --metrics "$MODEL/rl-metrics.csv" --length-percent "$STOP_LENGTH" --elo-falls "$STOP_FALLS" || status=$?
+    [ "$status" -ne 3 ] || { say "stopped after generation $1; to go on all the same: STOP_LENGTH=0 STOP_FALLS=0, or begin anew in" \
+        "other folders (ARCHIVE, DATA, MODEL) from a generation before it: --start $generations/G.bin"; exit 3; }
+    [ "$status" -eq 0 ] || exit "$status"
+}
+
 self_play_until_complete() { # self_play_until_complete GENERATION: sets `next` to it, or to a newer one
     local have
     have=$(count_games "$1")
@@ -230,6 +242,7 @@ fi
 while true; do
     choose_player "$trained"
     evaluate "$trained"
+    stop_if_it_degenerates "$trained"
     [ "$trained" -lt "$GENERATIONS" ] || break
     next=$(newest "$ARCHIVE" "")
     [ "$next" -gt "$trained" ] || next=$((trained + 1))

@@ -77,7 +77,16 @@ def play_match(options: dict[str, str]) -> None:
             stream.write(json.dumps({"winner": winner}) + "\n")
 
 
-PROGRAMS = {"selfplay_main.py": play_games, "train.py": learn, "match.py": play_match, "elo_curve.py": lambda _: None}
+def judge(options: dict[str, str]) -> None:
+    """Find fault with the generation that DEGENERATE names, unless nobody wants to hear of it."""
+    generations = Path(options["--metrics"]).with_name("generations")
+    newest = max(int(path.stem) for path in generations.glob("*.bin"))
+    if newest == int(os.environ.get("DEGENERATE", "0")) and options["--length-percent"] != "0":
+        sys.exit(3)
+
+
+PROGRAMS = {"selfplay_main.py": play_games, "train.py": learn, "match.py": play_match, "elo_curve.py": lambda _: None,
+            "stop_rule.py": judge}
 
 
 def main() -> None:

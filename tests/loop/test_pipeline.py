@@ -72,6 +72,17 @@ def test_the_newest_network_plays(root: Path, environment: dict[str, str]) -> No
 
 
 @pytest.mark.slow
+def test_a_run_that_degenerates_stops_and_says_how_to_go_on(root: Path, environment: dict[str, str]) -> None:
+    environment = {**environment, "DEGENERATE": "2", "GENERATIONS": "3"}
+    for _ in range(2):
+        status, output = finish(root, environment)
+        assert status == 3 and "stopped after generation 2" in output and "STOP_LENGTH=0" in output
+    assert [path.name for path in Path(environment["ARCHIVE"]).iterdir() if path.name == "3"] == []
+    status, output = finish(root, {**environment, "STOP_LENGTH": "0"})
+    assert status == 0 and "generation 3 is complete" in output
+
+
+@pytest.mark.slow
 def test_the_gate_lets_only_better_networks_play(root: Path, environment: dict[str, str]) -> None:
     status, output = finish(root, environment, "--gate")
     assert status == 0, output
