@@ -122,6 +122,8 @@ POSITIVE = FiniteRange(0.0, min_open=True)
               help="Numbers of --search uct that are not to be the usual ones (doc/history.md), such as rave=0,ucb=1.")
 @click.option("--threads", type=click.IntRange(1, MAX_THREADS), default=1, show_default=True,
               help="Threads that share the playouts of --search uct.")
+@click.option("--book", default="", metavar="FILE",
+              help="Opening book of tools/book.py: while the position is in it, its move is played at once.")
 @click.option("--prune", type=FiniteRange(0.0, KEEP_ALL), default=KEEP_ALL, show_default="all moves stay",
               metavar="T", help="Leave bad moves out of the tree, those for which L_bad - L_good is above T, from 0 to "
                                 "1, such as 0.97 (doc/history.md).")
@@ -162,6 +164,8 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     try:
         folder = Path(__file__).resolve().parent
         arguments["model"] = find_model(arguments["model"], folder)
+        if arguments["book"]:
+            arguments["book"] = find_file(arguments["book"], folder, "book", "tools/book.py makes one")
         if arguments["prune"] < KEEP_ALL:
             if arguments["solve"]:
                 raise click.UsageError("--solve proves by all moves, --prune leaves some out: give one of them")

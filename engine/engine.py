@@ -13,6 +13,7 @@ from board.constant import BOARD_SIZE, PASS, RESIGN
 from board.go_board import GoBoard
 from board.stone import Stone
 from common.print_console import print_err
+from engine.book import Book
 from engine.choosing import NO_LIMIT, NO_WATCH, MoveChooser, StopFunction, Watch, never, run_search
 from engine.diagnostics import format_choice, format_speed
 from engine.game import Game
@@ -57,7 +58,10 @@ class Engine(Game):
     """A game with its player: the network and the search, loaded when they are first needed, or by `load`."""
 
     def __init__(self, options: EngineOptions, source: EvaluatorSource) -> None:
-        """Set up an empty board of the network's size; raises ModelFileError if only loading it tells the size."""
+        """Set up an empty board of the network's size.
+
+        Raises ModelFileError if only loading it tells the size, and BookError.
+        """
         self._source = source
         self._evaluator: Evaluator | None = None
         self._tree: MCTSTree | None = None
@@ -71,6 +75,7 @@ class Engine(Game):
         self._random = random.Random(options.seed)
         self._has_searched = False
         self._last_move_at = 0.0
+        self._book = Book.read(options.book) if options.book else None
 
     @property
     def evaluator(self) -> Evaluator:
@@ -198,6 +203,12 @@ class Engine(Game):
     def _think(self, color: Stone, asked_at: float, watch: Watch) -> tuple[Choice, SearchLimit]:
         """Return what to play and the limit that the clock gave."""
         limit = self.time.limit(color, self.board.board_size, self.board.empty_points, time.monotonic() - asked_at)
+        known = self._book.find(self.board, color) if self._book and self.options.level == FULL_LEVEL else None
+        if known is not None:
+            pos, entry = known
+            print_err(f"book: {self.board.coordinate.convert_to_gtp_format(pos)}, win rate {entry.winrate:.1%} after "
+                      f"{entry.visits} visits")
+            return Choice(pos, entry.winrate), limit
         strength = self.options.strength
         if strength.visits < limit.visits:
             self.clear_tree()  # it may know more than the level

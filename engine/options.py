@@ -77,6 +77,7 @@ class EngineOptions:
     level: int = FULL_LEVEL
     uct: UctParams = UctParams()
     threads: int = 1
+    book: str = ""
     prune: float = KEEP_ALL
     classifier: str = CLASSIFIER_FILE
 

@@ -1,0 +1,138 @@
+"""The opening book: positions are known whichever way the board lies; files; making one; playing from it."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from board.constant import PASS
+from board.go_board import GoBoard
+from board.stone import Stone
+from common.kernel import without_compiler
+from engine.book import Book, BookError, find_place, turn_back, turn_move
+from engine.engine import Engine, EvaluatorSource
+from engine.options import EngineOptions
+from nn.model_file import ANY_SIZE
+from tests.gtp.players import Controller, FakeEvaluator
+from tests.mcts.trees import Game
+from tools.book import BookMaker, count_replies, make_book
+
+
+def turned(board: GoBoard, symmetry: int) -> GoBoard:
+    """Return the game of a board, played as it is seen through a symmetry."""
+    other = GoBoard(board.board_size)
+    for color, pos in board.get_move_history():
+        other.put_stone(turn_move(board.board_size, pos, symmetry), color)
+    return other
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_position_is_known_whichever_way_the_board_lies(seed: int) -> None:
+    board = Game.random(5, 15, seed=seed).board
+    color = board.get_to_move()
+    place = find_place(board, color)
+    assert find_place(board, Stone.get_opponent_color(color)).key != place.key
+    moves = [pos for pos in board.onboard_pos if board.is_legal_not_eye(pos, color)]
+    for symmetry in range(8):
+        other = turned(board, symmetry)
+        there = find_place(other, color)
+        assert there.key == place.key
+        for pos in moves:
+            seen = turn_back(5, turn_move(5, pos, place.symmetry), there.symmetry)
+            after, after_there = board.copy(), other.copy()
+            after.put_stone(pos, color)
+            after_there.put_stone(seen, color)
+            opponent = Stone.get_opponent_color(color)
+            assert find_place(after, opponent).key == find_place(after_there, opponent).key
+
+
+def test_a_ko_makes_another_position() -> None:
+    game = Game(4)
+    for point in ((2, 1), (3, 1), (1, 2), (4, 2), (2, 3), (3, 3), (3, 2), (2, 2)):
+        game.play(point)  # White's last move takes the ko
+    place = find_place(game.board, game.stone)
+    later = GoBoard(4)  # the same stones without the ko
+    black = [pos for pos in game.board.onboard_pos if game.board.board[pos] == Stone.BLACK]
+    white = [pos for pos in game.board.onboard_pos if game.board.board[pos] == Stone.WHITE]
+    later.set_up(black, white, Stone.BLACK)
+    assert find_place(later, Stone.BLACK).key != place.key
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    book, path = Book(5, 6.5), tmp_path / "book.txt"
+    for line, move in (((), "C3"), (("C3", "B2"), "D4"), (("B2", "C3", "D4", "E5"), "pass")):
+        board = book.play(line)
+        book.add(board, board.coordinate.convert_from_gtp_format(move), 0.5, 7)
+    book.write(path)
+    assert path.read_text() == ("# book size 5 komi 6.5\n= C3 0.500 7\nC3 B2 = D4 0.500 7\n"
+                                "B2 C3 D4 E5 = pass 0.500 7\n")
+    again = Book.read(path)
+    for line, move in (((), "C3"), (("C3", "D2"), "B4"), (("B4", "C3", "D2", "E1"), "pass")):
+        board = again.play(line)
+        found = again.find(board, board.get_to_move())
+        assert found is not None and board.coordinate.convert_to_gtp_format(found[0]) == move
+    assert again.find(again.play(["C3"]), Stone.WHITE) is None
+    assert again.find(GoBoard(5, 7.0), Stone.BLACK) is None and again.find(GoBoard(6, 6.5), Stone.BLACK) is None
+
+
+@pytest.mark.parametrize(("text", "reason"), [
+    ("", "does not begin"), ("# book size 40 komi 7\n", "board size 40"),
+    ("# book size 5 komi 7\nC3 C3 = B2 0.5 1\n", "line 2"),
+    ("# book size 5 komi 7\n= C3 0.5 1\nC3 = C3 0.5 1", "line 3"), ("# book size 5 komi 7\n= C3 1.5 1", "line 2"),
+    ("# book size 5 komi 7\n= C3", "line 2"), ("# book size 5 komi 7\n= Z9 0.5 1", "line 2"), (None, "No such file"),
+])
+def test_a_bad_file_is_one_line(text: str | None, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "book.txt"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(BookError, match=reason) as caught:
+        Book.read(path)
+    assert "\n" not in str(caught.value) and str(path) in str(caught.value)
+
+
+def test_the_engine_plays_from_the_book_while_it_can(tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
+    path = tmp_path / "book.txt"
+    path.write_text("# book size 4 komi 7\n= B2 0.600 50\nB2 C3 = C2 0.550 40\n")
+    with without_compiler():
+        player = Controller(size=4, visits=2, book=str(path))
+        assert player.ask("genmove b") in ("B2", "B3", "C2", "C3")
+        player.ask("clear_board")
+        player.ask("play b C2")
+        player.ask("play w B3")
+        assert player.ask("genmove b") in ("B2", "C3")
+        assert "book: " in capfd.readouterr().err
+        player.ask("genmove w")
+        assert "book: " not in capfd.readouterr().err
+
+
+def new_engine() -> Engine:
+    """Return a player with made-up knowledge for a small board."""
+    source = EvaluatorSource(lambda size: FakeEvaluator(size or 3), ANY_SIZE)
+    return Engine(EngineOptions(size=3, visits=2, strict_visits=2, tree_size=200, batch_size=1), source)
+
+
+def test_a_book_that_is_gone_on_with_is_the_same(tmp_path: Path) -> None:
+    with without_compiler():
+        for name, steps in (("once.txt", (6,)), ("twice.txt", (2, 6))):
+            for positions in steps:
+                path = tmp_path / name
+                book = Book.read(path) if path.exists() else Book(3, 7.0)
+                make_book(BookMaker(new_engine(), book, {}, 0.0, 6), path, 1.0, positions)
+    assert (tmp_path / "once.txt").read_text() == (tmp_path / "twice.txt").read_text()
+    book = Book.read(tmp_path / "once.txt")
+    assert len(book) == 6 and book.find(GoBoard(3), Stone.BLACK) is not None
+    for line in (["A1"], ["B1"]):  # the replies of the first move, symmetric ones once
+        assert book.find(book.play(line), Stone.WHITE) is not None
+
+
+def test_replies_of_games_are_counted_as_the_book_sees_them(tmp_path: Path) -> None:
+    (tmp_path / "a.sgf").write_text("(;GM[1]SZ[5];B[bb];W[cc];B[])")
+    (tmp_path / "b.sgf").write_text("(;GM[1]SZ[5];B[dd];W[cc])")
+    replies = count_replies(tmp_path, 5, 2)
+    first = find_place(GoBoard(5), Stone.BLACK)
+    assert sum(replies[first.key].values()) == 2
+    board = GoBoard(5)
+    board.put_stone(board.coordinate.convert_from_gtp_format("B2"), Stone.BLACK)
+    place = find_place(board, Stone.WHITE)
+    assert replies[place.key] == {turn_move(5, board.coordinate.convert_from_gtp_format("C3"), place.symmetry): 2}
+    assert turn_move(5, PASS, 3) == turn_back(5, PASS, 3) == PASS
