@@ -26,6 +26,8 @@ from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
 from common.interrupt import Terminated, raise_on_sigterm
 from common.print_console import print_err, print_out
+from nn.training.network_options import NETWORK_DEFAULTS, TAKEN_FROM_START, check_network_options
+from nn.training.run_config import TrainError
 
 PROGRAM_DIR = Path(__file__).resolve().parent
 
@@ -38,15 +40,6 @@ DEFAULTS: dict[str, tuple[Any, Any]] = {
     "test_share": (0.2, 0.05),
     "output": (PROGRAM_DIR / "model" / "sl-model.bin", PROGRAM_DIR / "model" / "rl-model.bin"),
 }
-
-# What is usual with the lecture's network and with the pooled one, for options that are not given.
-NETWORK_DEFAULTS: dict[str, tuple[Any, Any]] = {
-    "features": ("basic", "rich"), "block": ("res", "gpool"), "activation": ("relu", "relu"),
-    "norm": ("batch", "batch"), "ownership_weight": (0.0, 1.0), "lead_weight": (0.0, 0.1),
-}
-# What a run that begins from a model has from there, unless it is said.
-TAKEN_FROM_START = ("features", "block", "activation", "norm")
-
 
 def by_network(name: str) -> str:
     """Return the end of an option's help that states the defaults of both networks."""
@@ -232,7 +225,10 @@ def main(**options: Any) -> None:
     for name, values in NETWORK_DEFAULTS.items():
         if options[name] is None:
             options[name] = values[pooled]
-    complain_about_network(options, rl, labels, kifu_dir)
+    try:
+        check_network_options(options, rl, labels, kifu_dir)
+    except TrainError as error:
+        fail(str(error), 2)
     if rl and options["minutes"] is not None:
         fail("--minutes is for supervised learning: a generation of --rl true lasts --epochs passes", 2)
     if options["epochs"] is None and options["minutes"] is None:
@@ -245,7 +241,7 @@ def main(**options: Any) -> None:
     options["start"], options["tensorboard"] = options["start"] or "", options["tensorboard"] or ""
 
     from nn.data.dataset import DataError
-    from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, estimate, train
+    from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, estimate, train
     from nn.training.process_group import ProcessGroup
 
     if options["tensorboard"] and importlib.util.find_spec("tensorboard") is None:
@@ -271,7 +267,6 @@ def learn_bad_moves(options: dict[str, Any]) -> None:
     """Learn the classifier of bad moves."""
     from nn.data.data_file import DataError
     from nn.training.bad_moves import BadMoveConfig, learn_from_games
-    from nn.training.run_config import TrainError
 
     source = click.get_current_context().get_parameter_source
     given = {name for name in options if source(name) == ParameterSource.COMMANDLINE}
@@ -294,26 +289,6 @@ def take_shape_of_start(options: dict[str, Any]) -> None:
     options["head"] = options["head"] or shape.get("head", "lecture")
     for name in TAKEN_FROM_START:
         options[name] = options[name] or shape.get(name)
-
-
-def complain_about_network(options: dict[str, Any], rl: bool, labels: tuple[str, ...], kifu_dir: str | None) -> None:
-    """End the program where the options about the network do not go together."""
-    if options["blocks"] == 0:
-        fail("--blocks 0 is for --task bad-moves: a network that plays has one block at least", 2)
-    if options["head"] == "lecture":
-        for name in (*TAKEN_FROM_START, "lead_weight"):
-            if options[name] != NETWORK_DEFAULTS[name][0]:
-                fail(f"--{name.replace('_', '-')} {options[name]} needs --head pooled", 2)
-        if len(options["board_sizes"]) > 1:
-            fail("several --size need --head pooled: the lecture's network plays one board size", 2)
-        if labels:
-            fail("--labels needs --head pooled: the lecture's data files have no room for them", 2)
-    elif rl and len(options["board_sizes"]) > 1:
-        fail("several --size are for supervised learning: self-play is learnt from one board size at a time", 2)
-    if labels and kifu_dir is None:
-        fail("--labels needs the games they belong to: give --kifu-dir FOLDER", 2)
-    if rl and options["head"] == "lecture" and options["ownership_weight"] > 0.0:
-        fail("--ownership-weight is for supervised learning: data of self-play do not tell who owned what", 2)
 
 
 def make_data(

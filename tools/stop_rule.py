@@ -21,15 +21,15 @@ EXIT_DEGENERATES = 3
 # Generations before the newest one from which on their length tells something.
 LEAST_GENERATIONS = 3
 
-Rows = dict[int, dict[str, str]]
+RunRows = dict[int, dict[str, str]]
 
 
-def column(rows: Rows, name: str) -> list[tuple[int, float]]:
+def column(rows: RunRows, name: str) -> list[tuple[int, float]]:
     """Return generation and value of all rows that have the column, in their order."""
     return [(number, float(row[name])) for number, row in sorted(rows.items()) if row.get(name)]
 
 
-def judge_length(rows: Rows, percent: int) -> str:
+def judge_length(rows: RunRows, percent: int) -> str:
     """Return what is wrong with the length of the newest games, empty where nothing is."""
     lengths = column(rows, "game_length")
     if len(lengths) <= LEAST_GENERATIONS:
@@ -42,7 +42,7 @@ def judge_length(rows: Rows, percent: int) -> str:
             f"{usual:.1f} that were usual before")
 
 
-def judge_elo(rows: Rows, falls: int) -> str:
+def judge_elo(rows: RunRows, falls: int) -> str:
     """Return what is wrong with the Elo of the newest generations, empty where nothing is."""
     elos = column(rows, "elo")[-falls - 1:]
     if falls == 0 or len(elos) <= falls or any(b >= a for (_, a), (_, b) in zip(elos, elos[1:], strict=False)):

@@ -1,0 +1,34 @@
+"""Which options about the network go together, and what is usual with each kind of network."""
+
+from typing import Any
+
+from nn.training.run_config import TrainError
+
+# What is usual with the lecture's network and with the pooled one, for options that are not given.
+NETWORK_DEFAULTS: dict[str, tuple[Any, Any]] = {
+    "features": ("basic", "rich"), "block": ("res", "gpool"), "activation": ("relu", "relu"),
+    "norm": ("batch", "batch"), "ownership_weight": (0.0, 1.0), "lead_weight": (0.0, 0.1),
+}
+# What a run that begins from a model has from there, unless it is said.
+TAKEN_FROM_START = ("features", "block", "activation", "norm")
+
+
+def check_network_options(options: dict[str, Any], rl: bool, labels: tuple[str, ...], kifu_dir: str | None) -> None:
+    """Raise TrainError where the options about the network do not go together."""
+    if options["blocks"] == 0:
+        raise TrainError("--blocks 0 is for --task bad-moves: a network that plays has one block at least")
+    if options["head"] == "lecture":
+        for name in (*TAKEN_FROM_START, "lead_weight"):
+            if options[name] != NETWORK_DEFAULTS[name][0]:
+                raise TrainError(f"--{name.replace('_', '-')} {options[name]} needs --head pooled")
+        if len(options["board_sizes"]) > 1:
+            raise TrainError("several --size need --head pooled: the lecture's network plays one board size")
+        if labels:
+            raise TrainError("--labels needs --head pooled: the lecture's data files have no room for them")
+    elif rl and len(options["board_sizes"]) > 1:
+        raise TrainError("several --size are for supervised learning: self-play is learnt from one board size at a "
+                         "time")
+    if labels and kifu_dir is None:
+        raise TrainError("--labels needs the games they belong to: give --kifu-dir FOLDER")
+    if rl and options["head"] == "lecture" and options["ownership_weight"] > 0.0:
+        raise TrainError("--ownership-weight is for supervised learning: data of self-play do not tell who owned what")
