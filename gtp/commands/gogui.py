@@ -21,6 +21,7 @@ ANALYZE_COMMANDS = (
     "gfx/Best moves with visits/display_best_moves %m",
     "var/Principal variation/display_pv %m",
     "gfx/Moves that --prune keeps/display_kept_moves %m",
+    "hstring/Can the string be captured?/hiyoko-solve %p",
     "plist/Dead stones/display_dead_stones",
     "string/Last move explained/gomill-explain_last_move",
     "param/Search parameters/search_params",

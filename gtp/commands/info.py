@@ -1,6 +1,7 @@
 """Commands that show the board and what the program knows about it."""
 
 from board.stone import Stone
+from common.patience import say_if_slow
 from gtp.commands.command_group import COLOR_NAMES, CommandGroup
 from gtp.protocol import Command, GtpError
 
@@ -31,6 +32,20 @@ class InfoCommands(CommandGroup):
     def cmd_hash_record(self, _: Command) -> str:
         """Answer the hash values of all positions of the game, the first one first."""
         return "\n".join(f"{index}: {value:016x}" for index, value in enumerate(self.game.get_hash_history()))
+
+    def cmd_hiyoko__solve(self, command: Command) -> str:
+        """Answer whether the string at a point can be captured, with either color to begin, and how."""
+        from mcts.capture import VERDICTS, solve
+        board, target = self.game.board, self._get_point(command)
+        if board.board[target] == Stone.EMPTY:
+            raise GtpError("no string there")
+        lines = []
+        for color in (Stone.BLACK, Stone.WHITE):
+            with say_if_slow():
+                verdict = solve(board, target, color)
+            moves = f", {self.format_points(list(verdict.line))}" if verdict.line else ""
+            lines.append(f"{COLOR_NAMES[color]} first: {VERDICTS[verdict.result]}{moves}")
+        return "\n".join(lines)
 
     def cmd_tamago__dump_tree(self, _: Command) -> str:
         """Answer the search tree as one line of JSON."""

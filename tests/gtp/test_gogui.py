@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from common.kernel import without_compiler
 from gtp.commands.gogui import ANALYZE_COMMANDS, format_percent
 from tests.gtp.players import Controller, FakeEvaluator
 
@@ -21,8 +22,9 @@ def test_every_analyze_command_can_be_sent(gtp: Controller):
     for line in ANALYZE_COMMANDS:
         kind, label, command = line.split("/")
         assert label and command.split()[0] in listed
-        assert kind in ("string", "cboard", "sboard", "dboard", "gfx", "var", "plist", "param")
-        gtp.ask(command.replace("%m", "w"))
+        assert kind in ("string", "cboard", "sboard", "dboard", "gfx", "var", "plist", "param", "hstring")
+        with without_compiler():
+            gtp.ask(command.replace("%m", "w").replace("%p", "C3"))
 
 
 def test_value(gtp: Controller):

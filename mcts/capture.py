@@ -1,0 +1,86 @@
+"""Whether a string lives or can be captured, whoever moves first: proof-number search (mcts/dfpn.py) on a board."""
+
+from typing import NamedTuple
+
+from board.constant import PASS
+from board.go_board import GoBoard
+from board.state import EMPTY, KO_POS, TO_MOVE, copy_state
+from board.stone import Stone
+from mcts.dfpn import CAPTURED, SAFE, UNKNOWN, ProofWork, Question, easiest_move, new_proof_work, prove
+
+# Empty points of a region in which every move is looked at; around a string in a larger one only moves near to it are,
+# and with more liberties than these it has got away.
+MOST_POINTS = 14
+MOST_LIBERTIES = 4
+NODES = 200_000
+LONGEST_LINE = 20
+NO_LIMIT = 1000
+VERDICTS = {UNKNOWN: "not settled", CAPTURED: "captured", SAFE: "safe"}
+
+
+class Verdict(NamedTuple):
+    """What is known about a string."""
+
+    result: int  # UNKNOWN, CAPTURED or SAFE
+    line: tuple[int, ...]  # how it goes on; it begins with the move that settles it
+    nodes: int  # positions that were looked at
+
+
+def find_region(board: GoBoard, target: int) -> list[int]:
+    """Return the points around a string that the opponent's stones close in; none where they are too many.
+
+    Opponent's strings that have no liberty outside belong to it.
+    """
+    stones, width = board.state.stones, board.coordinate.width
+    defender = int(stones[target])
+    region, queue = {target}, [target]
+    while queue:
+        pos = queue.pop()
+        for side in (pos - width, pos - 1, pos + 1, pos + width):
+            if side not in region and stones[side] in (EMPTY, defender):
+                region.add(side)
+                queue.append(side)
+    empty = {pos for pos in region if stones[pos] == EMPTY}
+    if len(empty) > MOST_POINTS:
+        return []
+    for string in board.strings.string.values():
+        if string.get_color() != defender and set(string.get_liberties()) <= empty:
+            region.update(string.get_stones())
+    return sorted(region)
+
+
+def solve(board: GoBoard, target: int, to_move: Stone, nodes: int = NODES) -> Verdict:
+    """Return whether the string at a point can be captured with `to_move` to begin."""
+    region, work = find_region(board, target), new_proof_work(board.board_size)
+    for pos in region:
+        work.region[pos] = 1
+    question = Question(target, int(board.state.stones[target]), NO_LIMIT if region else MOST_LIBERTIES, nodes)
+    copy_state(work.state, board.state)
+    work.state.info[TO_MOVE], work.state.info[KO_POS] = int(to_move), 0
+    result, looked_at = prove(work, question)
+    return Verdict(result, tuple(_follow(board, to_move, result, question, work)), looked_at)
+
+
+def find_last_liberty(board: GoBoard, target: int) -> int:
+    """Return where the string at a point is taken at the next move, PASS where it is not in atari."""
+    liberties = board.strings.string[board.strings.get_id(target)].get_liberties()
+    return liberties[0] if len(liberties) == 1 else PASS
+
+
+def _follow(board: GoBoard, to_move: Stone, result: int, question: Question, work: ProofWork) -> list[int]:
+    """Return the line that the search found for its result, as far as its table still knows it. Modifies work."""
+    line: list[int] = []
+    position, color = board.copy(), to_move
+    while result != UNKNOWN and len(line) < LONGEST_LINE and position.board[question.target] == question.defender:
+        copy_state(work.state, position.state)
+        work.state.info[TO_MOVE], work.state.info[KO_POS] = int(color), 0
+        pos, pn, dn = easiest_move(work, question)
+        last = find_last_liberty(position, question.target)
+        if color != question.defender and last != PASS and result == CAPTURED:
+            return [*line, last]
+        if (pn if result == CAPTURED else dn) != 0 or (pos == PASS and color != question.defender):
+            break
+        line.append(int(pos))
+        position.put_stone(int(pos), color)
+        color = Stone.get_opponent_color(color)
+    return line

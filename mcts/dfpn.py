@@ -1,0 +1,280 @@
+"""Depth-first proof-number search: whether a string can be captured (A. Nagai, "Df-pn algorithm", 2002).
+
+A node has two numbers: how many positions at least must still be shown to be won by the attacker (pn), or by the
+defender (dn), to settle it; (0, INFINITE) is captured, (INFINITE, 0) is safe. The search follows the easiest proof as
+long as it stays below the thresholds that the second best move sets; those are a quarter larger, so that it does not go
+back and forth between two moves that are alike (J. Pawlewicz and L. Lew, "Improving depth-first pn-search", 2007). What
+it finds is kept in a table by position, so that transpositions are searched once.
+
+The attacker never passes and takes no ko, the defender may pass always: what is called captured is so without any ko.
+A move that repeats a position of the line is no move for the attacker's plan: the defender holds. So "captured" is
+proven, "safe" holds but for kos and repetitions (the history of a position may matter: A. Kishimoto and M. Mueller,
+"A general solution to the graph history interaction problem", 2004).
+
+Letters: C cells of the padded board, D depth, T entries of the table.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from board.constant import PASS
+from board.ladder import is_ko_mouth
+from board.rules import hash_after, is_complete_eye, is_legal, play
+from board.state import EMPTY, SIZE, TO_MOVE, WIDTH, State, copy_words, new_state
+from board.string import find_liberty
+from common.kernel import kernel
+
+# What a search finds out about a string.
+UNKNOWN, CAPTURED, SAFE = 0, 1, 2
+INFINITE = 1_000_000_000
+DEPTH = 120
+TABLE_BITS = 18
+
+
+class ProofWork(NamedTuple):
+    """Work space of a search."""
+
+    state: State  # the position that is looked at
+    saved: np.ndarray  # uint64 [D, W]: the buffers of the positions on the way to it
+    keys: np.ndarray  # uint64 [D]: and their keys
+    moves: np.ndarray  # int16 [D, C]
+    counts: np.ndarray  # int16 [D]
+    limits: np.ndarray  # int64 [D, 2]: the thresholds of pn and dn
+    table_keys: np.ndarray  # uint64 [T]
+    table: np.ndarray  # int64 [T, 2]: pn and dn
+    side: np.ndarray  # uint64 [1]: what the key of a position has for the defender to move
+    region: np.ndarray  # uint8 [C]: 1 where moves may be played; nowhere: around the string, wherever it runs
+
+
+class Question(NamedTuple):
+    """What is asked."""
+
+    target: int  # a stone of the string
+    defender: int  # its color
+    most_liberties: int  # with more the string is safe
+    nodes: int  # positions to look at, at most
+
+
+def new_proof_work(board_size: int) -> ProofWork:
+    """Return work space for a board size."""
+    state = new_state(board_size)
+    cells = len(state.stones)
+    return ProofWork(
+        state, np.zeros((DEPTH, len(state.buffer)), dtype=np.uint64), np.zeros(DEPTH, dtype=np.uint64),
+        np.zeros((DEPTH, cells), dtype=np.int16), np.zeros(DEPTH, dtype=np.int16),
+        np.zeros((DEPTH, 2), dtype=np.int64), np.zeros(1 << TABLE_BITS, dtype=np.uint64),
+        np.zeros((1 << TABLE_BITS, 2), dtype=np.int64), np.array([0x9E3779B97F4A7C15], dtype=np.uint64),
+        np.zeros(cells, dtype=np.uint8),
+    )
+
+
+@kernel
+def add_point(work: ProofWork, depth: int, pos: int, color: int, question: Question) -> None:
+    """Append a point to the moves at a depth unless it is there, or no move of `color`. Modifies work."""
+    state, count = work.state, work.counts[depth]
+    if state.stones[pos] != EMPTY or not is_legal(state, pos, color):
+        return
+    if color != question.defender and is_ko_mouth(state, pos, color):
+        return
+    if color == question.defender and is_complete_eye(state, pos, color):
+        return
+    for i in range(count):
+        if work.moves[depth, i] == pos:
+            return
+    work.moves[depth, count] = pos
+    work.counts[depth] = count + 1
+
+
+@kernel
+def add_points_around(work: ProofWork, depth: int, color: int, question: Question) -> None:
+    """Append the string's liberties, the points beside them, and the last liberties of the strings around it.
+
+    Modifies work.
+    """
+    state, width = work.state, work.state.info[WIDTH]
+    stone = question.target
+    while True:
+        for side in (stone - width, stone - 1, stone + 1, stone + width):
+            if state.stones[side] == EMPTY:
+                add_point(work, depth, side, color, question)
+            elif state.stones[side] == 3 - question.defender and state.liberties[state.string_id[side]] <= 2:
+                liberty = find_liberty(state, state.string_id[side])
+                add_point(work, depth, liberty, color, question)
+                if state.liberties[state.string_id[side]] == 2:
+                    add_point(work, depth, find_liberty(state, state.string_id[side], liberty), color, question)
+        stone = state.string_next[stone]
+        if stone == question.target:
+            break
+    for i in range(work.counts[depth]):
+        pos = work.moves[depth, i]
+        for side in (pos - width, pos - 1, pos + 1, pos + width):
+            if state.stones[side] == EMPTY:
+                add_point(work, depth, side, color, question)
+
+
+@kernel
+def list_proof_moves(work: ProofWork, depth: int, question: Question) -> None:
+    """Write the moves of the side to move to work.moves at a depth; for the defender the pass, too. Modifies work."""
+    state, color = work.state, work.state.info[TO_MOVE]
+    size, width, has_region = state.info[SIZE], state.info[WIDTH], False
+    work.counts[depth] = 0
+    for y in range(1, size + 1):
+        for pos in range(y * width + 1, y * width + size + 1):
+            if work.region[pos] != 0:
+                has_region = True
+                add_point(work, depth, pos, color, question)
+    if not has_region:
+        add_points_around(work, depth, color, question)
+    if color == question.defender:
+        work.moves[depth, work.counts[depth]] = PASS
+        work.counts[depth] += 1
+
+
+@kernel
+def judge_at_once(state: State, question: Question) -> int:
+    """Return CAPTURED or SAFE where no search is needed to see it, else UNKNOWN."""
+    if state.stones[question.target] != question.defender:
+        return CAPTURED
+    string_id = state.string_id[question.target]
+    if state.liberties[string_id] > question.most_liberties:
+        return SAFE
+    if state.info[TO_MOVE] != question.defender and state.liberties[string_id] == 1:
+        pos = find_liberty(state, string_id)
+        return UNKNOWN if is_ko_mouth(state, pos, 3 - question.defender) else CAPTURED
+    return UNKNOWN
+
+
+@kernel
+def key_of(work: ProofWork, position_hash: np.uint64, to_move: int, question: Question) -> np.uint64:
+    """Return the key of a position by its stones and the side to move."""
+    return position_hash ^ work.side[0] if to_move == question.defender else position_hash
+
+
+@kernel
+def look_up(work: ProofWork, key: np.uint64, depth: int) -> tuple[int, int]:
+    """Return pn and dn of a position that a move at a depth leads to: 1 and 1 where nothing is known."""
+    for i in range(depth + 1):
+        if work.keys[i] == key:
+            return INFINITE, 0
+    slot = int(key & np.uint64(len(work.table_keys) - 1))
+    if work.table_keys[slot] == key:
+        return int(work.table[slot, 0]), int(work.table[slot, 1])
+    return 1, 1
+
+
+@kernel
+def store(work: ProofWork, key: np.uint64, pn: int, dn: int) -> None:
+    """Keep what is known about a position. Modifies work."""
+    slot = int(key & np.uint64(len(work.table_keys) - 1))
+    work.table_keys[slot] = key
+    work.table[slot, 0] = pn
+    work.table[slot, 1] = dn
+
+
+@kernel
+def survey(work: ProofWork, depth: int, question: Question) -> tuple[int, int, int, int, int]:
+    """Return pn and dn of the position by its moves, the easiest move's number, its dn (pn), and the second's pn (dn).
+
+    What stands in brackets is for the defender, whose easiest move is that of the least dn.
+    """
+    state = work.state
+    color = state.info[TO_MOVE]
+    side = 1 if color == question.defender else 0
+    least, second, total, best, other = INFINITE, INFINITE, 0, 0, 0
+    for i in range(work.counts[depth]):
+        pos = work.moves[depth, i]
+        after = state.hash[0] if pos == PASS else hash_after(state, pos, color)
+        pn, dn = look_up(work, key_of(work, after, 3 - color, question), depth)
+        easy, hard = (dn, pn) if side == 1 else (pn, dn)
+        total = min(total + hard, INFINITE)
+        if easy < least:
+            least, second, best, other = easy, least, i, hard
+        elif easy < second:
+            second = easy
+    return (total, least, best, other, second) if side == 1 else (least, total, best, other, second)
+
+
+@kernel
+def enter(work: ProofWork, depth: int, pos: int, question: Question) -> bool:
+    """Play a move of the position at a depth; return whether the new one must be searched. Modifies work.
+
+    It need not where it is judged at once, and where the attacker has no move: then it is safe.
+    """
+    state = work.state
+    play(state, pos, state.info[TO_MOVE])
+    work.keys[depth + 1] = key_of(work, state.hash[0], state.info[TO_MOVE], question)
+    copy_words(work.saved[depth + 1], state.buffer)
+    verdict = judge_at_once(state, question)
+    if verdict == UNKNOWN:
+        list_proof_moves(work, depth + 1, question)
+        if work.counts[depth + 1] > 0:
+            return True
+    is_captured = verdict == CAPTURED
+    store(work, work.keys[depth + 1], 0 if is_captured else INFINITE, INFINITE if is_captured else 0)
+    return False
+
+
+@kernel
+def set_limits(work: ProofWork, depth: int, found: tuple[int, int, int, int, int], is_defender: bool) -> None:
+    """Set the thresholds of the easiest move of a position from its own and from the second best move.
+
+    `found` is what `survey` says. Modifies work.limits.
+    """
+    easy, hard = (1, 0) if is_defender else (0, 1)
+    second = min(found[4] + found[4] // 4 + 1, INFINITE)
+    work.limits[depth + 1, easy] = min(work.limits[depth, easy], second)
+    work.limits[depth + 1, hard] = min(work.limits[depth, hard] - found[hard] + found[3], INFINITE)
+
+
+@kernel
+def begin(work: ProofWork, question: Question) -> None:
+    """Make work.state the first position of a line and list its moves. Modifies work."""
+    state = work.state
+    work.keys[0] = key_of(work, state.hash[0], state.info[TO_MOVE], question)
+    copy_words(work.saved[0], state.buffer)
+    list_proof_moves(work, 0, question)
+    work.limits[0, 0] = work.limits[0, 1] = INFINITE
+
+
+@kernel
+def prove(work: ProofWork, question: Question) -> tuple[int, int]:
+    """Search from work.state; return CAPTURED, SAFE or UNKNOWN, and how many positions it looked at. Modifies work."""
+    state, depth, nodes = work.state, 0, 1
+    verdict = judge_at_once(state, question)
+    if verdict != UNKNOWN:
+        return verdict, nodes
+    begin(work, question)
+    pn, dn = 1, 1
+    while depth >= 0:
+        copy_words(state.buffer, work.saved[depth])
+        found = survey(work, depth, question)
+        pn, dn = found[0], found[1]
+        is_full = depth + 2 >= DEPTH
+        if pn >= work.limits[depth, 0] or dn >= work.limits[depth, 1] or is_full or nodes >= question.nodes:
+            if is_full and pn > 0 and dn > 0:
+                pn, dn = INFINITE, 0
+            store(work, work.keys[depth], pn, dn)
+            depth -= 1
+            continue
+        set_limits(work, depth, found, state.info[TO_MOVE] == question.defender)
+        nodes += 1
+        if enter(work, depth, work.moves[depth, found[2]], question):
+            depth += 1
+    return CAPTURED if pn == 0 else SAFE if dn == 0 else UNKNOWN, nodes
+
+
+@kernel
+def easiest_move(work: ProofWork, question: Question) -> tuple[int, int, int]:
+    """Return the move of work.state that is easiest for its mover, and pn and dn of what it leads to; PASS: none.
+
+    Modifies work.
+    """
+    begin(work, question)
+    if work.counts[0] == 0:
+        return PASS, INFINITE, 0
+    found = survey(work, 0, question)
+    pos, color = work.moves[0, found[2]], work.state.info[TO_MOVE]
+    after = work.state.hash[0] if pos == PASS else hash_after(work.state, pos, color)
+    pn, dn = look_up(work, key_of(work, after, 3 - color, question), 0)
+    return int(pos), pn, dn

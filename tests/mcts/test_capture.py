@@ -1,0 +1,150 @@
+"""Captures, ladders, nets, life and death by proof-number search: a twin, and what every player knows."""
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from board.stone import Stone
+from common.kernel import without_compiler
+from mcts.capture import find_region, solve
+from mcts.dfpn import CAPTURED, SAFE, UNKNOWN
+from tests.gtp.players import Controller
+from tests.mcts.trees import Game
+from tests.reference.naive_capture import TooLargeError, is_captured
+from tests.reference.twins import STONES, Twins
+
+RESULTS = {"captured": CAPTURED, "safe": SAFE}
+
+
+def ask(diagram: str, target: str, color: Stone) -> tuple[int, list[str]]:
+    """Return whether the string is captured with `color` to begin, and the line."""
+    board = Twins.from_diagram(diagram).fast
+    with without_compiler():
+        verdict = solve(board, board.coordinate.convert_from_gtp_format(target), color)
+    return verdict.result, [board.coordinate.convert_to_gtp_format(pos) for pos in verdict.line]
+
+
+THREE = """
+. . . . .
+X X X X .
+O O O X .
+. . O X .
+O . O X .
+"""
+SQUARE = """
+. . . . .
+X X X X .
+O O O X X
+. . O O X
+. . O . X
+"""
+FOUR_IN_A_ROW = """
+. . . . . .
+. . . . . .
+X X X X X X
+O O O O O O
+. . . . O X
+O O O O O .
+"""
+LADDER = """
+. . X X . .
+. X O O . .
+. . X . . .
+. . . . . .
+. . . . . .
+. . . . . .
+"""
+NET = """
+. . . . . . .
+. . X X . . .
+. X O O . . .
+. X X . . . .
+. . . . X . .
+. . . . . . .
+. . . . . . .
+"""
+ATARI = """
+. . . . . .
+. X X X . .
+X O O X . .
+X O . O X .
+. X O O X .
+. . X X . .
+"""
+
+
+@pytest.mark.parametrize(("diagram", "target", "first", "result", "move"), [
+    (THREE, "C1", Stone.BLACK, "captured", "B2"), (THREE, "C1", Stone.WHITE, "safe", "B2"),
+    (SQUARE, "C1", Stone.WHITE, "captured", None), (SQUARE, "C1", Stone.BLACK, "captured", None),
+    (FOUR_IN_A_ROW, "A1", Stone.BLACK, "safe", None), (FOUR_IN_A_ROW, "A1", Stone.WHITE, "safe", None),
+    (LADDER, "C5", Stone.BLACK, "captured", None), (NET, "C5", Stone.BLACK, "captured", None),
+    (ATARI, "C4", Stone.BLACK, "captured", "C3"),
+], ids=["three, attacker", "three, defender", "square, defender", "square, attacker", "four, attacker",
+        "four, defender", "ladder", "net", "atari"])
+def test_what_every_player_knows(diagram: str, target: str, first: Stone, result: str, move: str | None) -> None:
+    found, line = ask(diagram, target, first)
+    assert found == RESULTS[result]
+    assert move is None or line[0] == move
+
+
+def random_problem(seed: int) -> tuple[Game, int]:
+    """Return a small game and a stone of it, around which there are few empty points."""
+    for start in range(seed * 1000, seed * 1000 + 1000):
+        rng = random.Random(start)
+        game = Game.random(4, rng.randrange(9, 14), seed=start)
+        game.board.check_superko = False
+        stones = [pos for pos in game.board.onboard_pos if game.board.board[pos] != Stone.EMPTY]
+        target = rng.choice(stones)
+        region = find_region(game.board, target)
+        empty = [pos for pos in region if game.board.board[pos] == Stone.EMPTY]
+        if 2 <= len(empty) <= 5 and len(region) < 10:
+            return game, target
+    raise AssertionError("no problem")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_problems_are_settled_as_by_the_twin(seed: int) -> None:
+    game, target = random_problem(seed)
+    twins = game.twins
+    region = {twins.point(pos) for pos in find_region(game.board, target)}
+    slow = twins.slow.copy()
+    slow.ko = None
+    for color in "bw":
+        try:
+            expected = is_captured(slow.copy(), twins.point(target), region, color, 4000)
+        except TooLargeError:
+            continue
+        with without_compiler():
+            found = solve(game.board, target, STONES[color], 20000)
+        assert found.result == (CAPTURED if expected else SAFE)
+
+
+def test_both_results_are_met() -> None:
+    results = set()
+    for seed in range(12):
+        game, target = random_problem(seed)
+        with without_compiler():
+            results |= {solve(game.board, target, color, 20000).result for color in (Stone.BLACK, Stone.WHITE)}
+    assert results >= {CAPTURED, SAFE}
+
+
+def test_a_search_that_is_too_long_says_so_and_changes_nothing() -> None:
+    board = Twins.from_diagram(NET).fast
+    before = board.state.buffer.copy()
+    with without_compiler():
+        assert solve(board, board.coordinate.convert_from_gtp_format("C5"), Stone.BLACK, 2).result == UNKNOWN
+    assert np.array_equal(before, board.state.buffer)
+
+
+def test_the_command_answers_for_both_colors() -> None:
+    gtp = Controller(size=5)
+    with without_compiler():
+        for line in ("b A4 b B4 b C4 b D4 b D3 b D2 b D1", "w A3 w B3 w C3 w C2 w C1 w A1"):
+            words = line.split()
+            for color, point in zip(words[::2], words[1::2], strict=True):
+                gtp.ask(f"play {color} {point}")
+        black, white = gtp.ask("hiyoko-solve C1").split("\n")
+        assert black.startswith("black first: captured, B2") and white == "white first: safe, B2"
+        assert gtp.fail("hiyoko-solve E5") == "no string there" and gtp.fail("hiyoko-solve") == "invalid coordinate"
