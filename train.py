@@ -59,7 +59,7 @@ def by_kind(name: str) -> str:
     "--task", type=click.Choice(["moves", "bad-moves"]), default="moves", show_default=True,
     help="What is learnt: the network that plays, or bad-moves: which moves are not worth looking at, for main.py "
          "--prune, from the games in --kifu-dir, in minutes; it knows --size, --filters, --blocks (0: the paper's "
-         "three layers), --epochs, --minutes, --batch-size, --learning-rate, --seed, --use-gpu and --output.",
+         "three layers), --epochs, --minutes, --batch-size, --learning-rate, --seed, --use-gpu, --output, --restart.",
 )
 @click.option(
     "--kifu-dir", type=click.Path(exists=True, file_okay=False),

@@ -40,14 +40,14 @@ class BookMove(NamedTuple):
     visits: int
 
 
-class Place(NamedTuple):
+class BookKey(NamedTuple):
     """A position as the book knows it."""
 
     key: int
     symmetry: int  # through which the position is seen there
 
 
-def find_place(board: GoBoard, color: Stone) -> Place:
+def find_place(board: GoBoard, color: Stone) -> BookKey:
     """Return how the book knows a position with `color` to move."""
     geometry, state = get_geometry(board.board_size), board.state
     seen = geometry.symmetry[:, geometry.points]
@@ -59,7 +59,7 @@ def find_place(board: GoBoard, color: Stone) -> Place:
     if color != BLACK:
         keys ^= HASH_TABLE[EMPTY, 0]
     best = int(np.argmin(keys))
-    return Place(int(keys[best]), best)
+    return BookKey(int(keys[best]), best)
 
 
 def turn_move(board_size: int, pos: int, symmetry: int) -> int:

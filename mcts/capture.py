@@ -6,7 +6,7 @@ from board.constant import PASS
 from board.go_board import GoBoard
 from board.state import EMPTY, KO_POS, TO_MOVE, copy_state
 from board.stone import Stone
-from mcts.dfpn import CAPTURED, SAFE, UNKNOWN, ProofWork, Question, easiest_move, new_proof_work, prove
+from mcts.dfpn import CAPTURED, SAFE, UNKNOWN, ProofTask, ProofWork, easiest_move, new_proof_work, prove
 
 # Empty points of a region in which every move is looked at; around a string in a larger one only moves near to it are,
 # and with more liberties than these it has got away.
@@ -18,7 +18,7 @@ NO_LIMIT = 1000
 VERDICTS = {UNKNOWN: "not settled", CAPTURED: "captured", SAFE: "safe"}
 
 
-class Verdict(NamedTuple):
+class Proof(NamedTuple):
     """What is known about a string."""
 
     result: int  # UNKNOWN, CAPTURED or SAFE
@@ -49,16 +49,16 @@ def find_region(board: GoBoard, target: int) -> list[int]:
     return sorted(region)
 
 
-def solve(board: GoBoard, target: int, to_move: Stone, nodes: int = NODES) -> Verdict:
+def solve(board: GoBoard, target: int, to_move: Stone, nodes: int = NODES) -> Proof:
     """Return whether the string at a point can be captured with `to_move` to begin."""
     region, work = find_region(board, target), new_proof_work(board.board_size)
     for pos in region:
         work.region[pos] = 1
-    question = Question(target, int(board.state.stones[target]), NO_LIMIT if region else MOST_LIBERTIES, nodes)
+    question = ProofTask(target, int(board.state.stones[target]), NO_LIMIT if region else MOST_LIBERTIES, nodes)
     copy_state(work.state, board.state)
     work.state.info[TO_MOVE], work.state.info[KO_POS] = int(to_move), 0
     result, looked_at = prove(work, question)
-    return Verdict(result, tuple(_follow(board, to_move, result, question, work)), looked_at)
+    return Proof(result, tuple(_follow(board, to_move, result, question, work)), looked_at)
 
 
 def find_last_liberty(board: GoBoard, target: int) -> int:
@@ -67,7 +67,7 @@ def find_last_liberty(board: GoBoard, target: int) -> int:
     return liberties[0] if len(liberties) == 1 else PASS
 
 
-def _follow(board: GoBoard, to_move: Stone, result: int, question: Question, work: ProofWork) -> list[int]:
+def _follow(board: GoBoard, to_move: Stone, result: int, question: ProofTask, work: ProofWork) -> list[int]:
     """Return the line that the search found for its result, as far as its table still knows it. Modifies work."""
     line: list[int] = []
     position, color = board.copy(), to_move

@@ -47,7 +47,7 @@ class ProofWork(NamedTuple):
     region: np.ndarray  # uint8 [C]: 1 where moves may be played; nowhere: around the string, wherever it runs
 
 
-class Question(NamedTuple):
+class ProofTask(NamedTuple):
     """What is asked."""
 
     target: int  # a stone of the string
@@ -70,7 +70,7 @@ def new_proof_work(board_size: int) -> ProofWork:
 
 
 @kernel
-def add_point(work: ProofWork, depth: int, pos: int, color: int, question: Question) -> None:
+def add_point(work: ProofWork, depth: int, pos: int, color: int, question: ProofTask) -> None:
     """Append a point to the moves at a depth unless it is there, or no move of `color`. Modifies work."""
     state, count = work.state, work.counts[depth]
     if state.stones[pos] != EMPTY or not is_legal(state, pos, color):
@@ -87,7 +87,7 @@ def add_point(work: ProofWork, depth: int, pos: int, color: int, question: Quest
 
 
 @kernel
-def add_points_around(work: ProofWork, depth: int, color: int, question: Question) -> None:
+def add_points_around(work: ProofWork, depth: int, color: int, question: ProofTask) -> None:
     """Append the string's liberties, the points beside them, and the last liberties of the strings around it.
 
     Modifies work.
@@ -114,7 +114,7 @@ def add_points_around(work: ProofWork, depth: int, color: int, question: Questio
 
 
 @kernel
-def list_proof_moves(work: ProofWork, depth: int, question: Question) -> None:
+def list_proof_moves(work: ProofWork, depth: int, question: ProofTask) -> None:
     """Write the moves of the side to move to work.moves at a depth; for the defender the pass, too. Modifies work."""
     state, color = work.state, work.state.info[TO_MOVE]
     size, width, has_region = state.info[SIZE], state.info[WIDTH], False
@@ -132,7 +132,7 @@ def list_proof_moves(work: ProofWork, depth: int, question: Question) -> None:
 
 
 @kernel
-def judge_at_once(state: State, question: Question) -> int:
+def judge_at_once(state: State, question: ProofTask) -> int:
     """Return CAPTURED or SAFE where no search is needed to see it, else UNKNOWN."""
     if state.stones[question.target] != question.defender:
         return CAPTURED
@@ -146,7 +146,7 @@ def judge_at_once(state: State, question: Question) -> int:
 
 
 @kernel
-def key_of(work: ProofWork, position_hash: np.uint64, to_move: int, question: Question) -> np.uint64:
+def key_of(work: ProofWork, position_hash: np.uint64, to_move: int, question: ProofTask) -> np.uint64:
     """Return the key of a position by its stones and the side to move."""
     return position_hash ^ work.side[0] if to_move == question.defender else position_hash
 
@@ -173,7 +173,7 @@ def store(work: ProofWork, key: np.uint64, pn: int, dn: int) -> None:
 
 
 @kernel
-def survey(work: ProofWork, depth: int, question: Question) -> tuple[int, int, int, int, int]:
+def survey(work: ProofWork, depth: int, question: ProofTask) -> tuple[int, int, int, int, int]:
     """Return pn and dn of the position by its moves, the easiest move's number, its dn (pn), and the second's pn (dn).
 
     What stands in brackets is for the defender, whose easiest move is that of the least dn.
@@ -196,7 +196,7 @@ def survey(work: ProofWork, depth: int, question: Question) -> tuple[int, int, i
 
 
 @kernel
-def enter(work: ProofWork, depth: int, pos: int, question: Question) -> bool:
+def enter(work: ProofWork, depth: int, pos: int, question: ProofTask) -> bool:
     """Play a move of the position at a depth; return whether the new one must be searched. Modifies work.
 
     It need not where it is judged at once, and where the attacker has no move: then it is safe.
@@ -228,7 +228,7 @@ def set_limits(work: ProofWork, depth: int, found: tuple[int, int, int, int, int
 
 
 @kernel
-def begin(work: ProofWork, question: Question) -> None:
+def begin(work: ProofWork, question: ProofTask) -> None:
     """Make work.state the first position of a line and list its moves. Modifies work."""
     state = work.state
     work.keys[0] = key_of(work, state.hash[0], state.info[TO_MOVE], question)
@@ -238,7 +238,7 @@ def begin(work: ProofWork, question: Question) -> None:
 
 
 @kernel
-def prove(work: ProofWork, question: Question) -> tuple[int, int]:
+def prove(work: ProofWork, question: ProofTask) -> tuple[int, int]:
     """Search from work.state; return CAPTURED, SAFE or UNKNOWN, and how many positions it looked at. Modifies work."""
     state, depth, nodes = work.state, 0, 1
     verdict = judge_at_once(state, question)
@@ -265,7 +265,7 @@ def prove(work: ProofWork, question: Question) -> tuple[int, int]:
 
 
 @kernel
-def easiest_move(work: ProofWork, question: Question) -> tuple[int, int, int]:
+def easiest_move(work: ProofWork, question: ProofTask) -> tuple[int, int, int]:
     """Return the move of work.state that is easiest for its mover, and pn and dn of what it leads to; PASS: none.
 
     Modifies work.

@@ -31,7 +31,7 @@ KERNEL = 7
 FILTERS, LAYERS, EPOCHS, LEARNING_RATE = 16, 2, 4, 0.004
 # The options of train.py that mean something here.
 TAKEN = ("kifu_dir", "board_sizes", "filters", "blocks", "epochs", "minutes", "batch_size", "learning_rate", "seed",
-         "use_gpu", "output")
+         "use_gpu", "output", "restart")
 # Lines of progress in a run.
 REPORTS = 10
 
@@ -64,9 +64,11 @@ class BadMoveConfig:
             raise TrainError("--task bad-moves learns from games: give --kifu-dir FOLDER")
         if len(options["board_sizes"]) > 1:
             raise TrainError("--task bad-moves learns from one --size at a time: its classifier judges any")
-        layers = options["blocks"]
+        layers, output = options["blocks"], Path(options["output"] or folder / CLASSIFIER_FILE)
+        if output.exists() and not options["restart"]:
+            raise TrainError(f"{output} is there already: give another --output, or replace it with --restart true")
         return cls(
-            Path(options["kifu_dir"]), Path(options["output"] or folder / CLASSIFIER_FILE), options["board_sizes"][0],
+            Path(options["kifu_dir"]), output, options["board_sizes"][0],
             options["filters"] or FILTERS, LAYERS if layers is None else layers, options["epochs"] or EPOCHS,
             options["minutes"], options["batch_size"], options["learning_rate"] or LEARNING_RATE, options["seed"],
             options["use_gpu"],

@@ -169,6 +169,7 @@ def test_the_command_learns_and_prints_the_table(tmp_path: Path, monkeypatch: py
     out = learn(*command, "--epochs", 200)
     assert "4 games: learning from 12 positions, judged by 4" in out and "| 0.97 |" in out
     assert len(read_classifier(network).bias) == 2
+    assert "is there already" in learn(*command, "--epochs", 1)
     losses = [float(line.split()[-1]) for line in out.splitlines() if " loss " in line]
     assert losses[0] > 0.5 > 0.3 > losses[-1]  # log 2 at first
 
@@ -176,7 +177,7 @@ def test_the_command_learns_and_prints_the_table(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize(("arguments", "complaint"), [
     ((), "give --kifu-dir"), (("--kifu-dir", ".", "--rl", "true"), "--rl means nothing"),
     (("--kifu-dir", ".", "--size", "9", "--size", "13"), "one --size at a time"),
-    (("--kifu-dir", "."), "0 games on 9x9"),
+    (("--kifu-dir", ".", "--output", "new.npz"), "0 games on 9x9"),
 ])
 def test_bad_options_are_one_line(arguments: tuple[str, ...], complaint: str, tmp_path: Path,
                                   monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
