@@ -40,7 +40,7 @@ from gtp.self_check import check_gtp, check_json
 from mcts.constant import CONST_VISITS, DEFAULT_LAG, KEEP_ALL, MCTS_TREE_SIZE
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, WITH_NETWORK
 from mcts.uct_params import UctParams, read_uct_params
-from nn.classifier import CLASSIFIER_FILE
+from nn.model_file import CLASSIFIER_FILE
 from program import PROGRAM_NAME, VERSION
 
 EXIT_BAD_USAGE = 2

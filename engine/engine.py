@@ -20,7 +20,7 @@ from engine.game import Game
 from engine.levels import FULL_LEVEL
 from engine.move_choice import Choice
 from engine.options import EngineOptions
-from engine.precompile import compile_estimates, compile_planes, compile_rules, compiling
+from engine.precompile import compile_planes, compile_rules, compiling
 from mcts.analysis import SearchResult
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit
@@ -136,7 +136,6 @@ class Engine(Game):
             board.put_stone(result.pos, color)
             color = Stone.get_opponent_color(color)
         compile_rules()
-        compile_estimates()
         if result.seconds > 0:
             self.time.speed = result.visits / result.seconds
 

@@ -10,8 +10,7 @@ from mcts.constant import DEFAULT_LAG, KEEP_ALL, PUCT
 from mcts.params import SearchParams
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, SearchKind
 from mcts.uct_params import PlayoutParams, UctParams
-from nn.classifier import CLASSIFIER_FILE
-from nn.model_file import RANDOM_MODEL, tells_lead
+from nn.model_file import CLASSIFIER_FILE, RANDOM_MODEL, tells_lead
 
 DEFAULT_MODEL = "model/model.bin"
 

@@ -1,13 +1,15 @@
 """What a first start compiles, in two processes: the search in a child, the rest here.
 
 numba compiles on one core, since it holds a lock; the cache on disk is where the two meet. Later starts find all there.
-Each half takes about as long as the other, loading torch and the network included.
+Each half takes about as long as the other, loading torch and the network included. What no move needs, the child
+compiles after that, while the game has begun; whoever asks for it before compiles it himself.
 """
 
 import multiprocessing
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
@@ -88,27 +90,35 @@ def compile_planes(plane_set: PlaneSet) -> None:
     Encoder(plane_set, SIZE, plane_set.new_planes(SIZE, 1))(positions, 1, 0.0)
 
 
-def compile_in_child(*more: Callable[[], None]) -> None:
-    """Compile the search, and more, in a process of its own, which ends with its parent."""
+def compile_in_child(done: Connection, *more: Callable[[], None]) -> None:
+    """Compile the search, and more, say so, and go on with the estimates; in a process that ends with its parent."""
     end_with_parent()
     for work in (compile_search, *more):
         work()
+    done.close()
+    compile_estimates()
 
 
 @contextmanager
 def compiling(*more: Callable[[], None]) -> Iterator[None]:
-    """On a first start, compile beside what is done inside, and `more` after the search; leave when all is compiled."""
+    """On a first start, compile beside what is done inside, and `more` after the search; leave when a move can be made.
+
+    The estimates may still be compiled then.
+    """
     if count_usable_cores() < 2 or all(map(is_cached, (select_batch, back_up_batch))):
         yield
         return
-    child = multiprocessing.get_context("spawn").Process(target=compile_in_child, args=more, daemon=True)
-    with block_interrupts():
-        child.start()
-    try:
-        yield
-        compile_rules()
-        compile_estimates()  # last: they use the search's playouts, which the child has compiled by now
-        child.join()  # should it have failed, the first search compiles
-    finally:
-        child.terminate()
-        child.join()
+    context = multiprocessing.get_context("spawn")
+    told, done = context.Pipe(duplex=False)
+    child = context.Process(target=compile_in_child, args=(done, *more), daemon=True)
+    with told:
+        with block_interrupts(), done:
+            child.start()
+        try:
+            yield
+            compile_rules()
+        except BaseException:
+            child.terminate()
+            child.join()
+            raise
+        told.poll(None)  # ends when the child says so or is gone; should it have failed, the first search compiles

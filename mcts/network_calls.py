@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mcts.constant import KEEP_ALL
+from mcts.outcome import play_out_batch
 from mcts.params import Plan, SearchParams
 from mcts.pruning import prune_batch
 from mcts.search_kernels import back_up_batch, select_batch
@@ -83,6 +84,8 @@ class NetworkCalls:
         if waiting + finished == 0:
             return 0
         answer = self._ask(lane.encode(lane.batch.positions, waiting, plan.komi), is_root) if waiting else tuple
+        if plan.selection.playouts:
+            play_out_batch(lane.batch, waiting, plan.komi, plan.selection)
         return self._enter(Call(lane, waiting, waiting + finished, answer, begin))
 
     def _enter(self, call: Call) -> int:

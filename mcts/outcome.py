@@ -11,7 +11,7 @@ import numpy as np
 
 from board.playout import ANSWER_CHANCE, SELF_ATARI_LIMIT, playout
 from board.score import area_score
-from board.state import BLACK, EMPTIES, SIZE, TO_MOVE, State, copy_state
+from board.state import BLACK, EMPTIES, SIZE, TO_MOVE, State, copy_words
 from common.kernel import kernel
 from mcts.params import Selection
 from mcts.tree_arrays import Batch
@@ -40,24 +40,39 @@ def playout_share(state: State, selection: Selection) -> float:
 
     It begins when selection.playout_begin of the points are filled and is whole at selection.playout_full.
     """
-    if selection.playouts == 0:
-        return 0.0
     filled = 1.0 - state.info[EMPTIES] / (state.info[SIZE] * state.info[SIZE])
     progress = (filled - selection.playout_begin) / (selection.playout_full - selection.playout_begin)
     return selection.playout_share * min(max(progress, 0.0), 1.0)
 
 
 @kernel
-def playout_value(state: State, komi: float, count: int, batch: Batch) -> float:
-    """Return the mean final value of `count` playouts for the side to move. Modifies the work space of batch.
+def playout_value(start: np.ndarray, komi: float, count: int, batch: Batch) -> float:
+    """Return the mean final value of `count` playouts for the side to move in the position of State.buffer `start`.
 
-    The random numbers follow from the position, so that the same game always gives the same value.
+    The random numbers follow from the position, so that the same game always gives the same value. Modifies the work
+    space of batch.
     """
+    state = batch.playout
+    copy_words(state.buffer, start)
     color = state.info[TO_MOVE]
     batch.random_state[0] = state.hash[0] | np.uint64(1)
     total = 0.0
     for _ in range(count):
-        copy_state(batch.playout, state)
-        playout(batch.playout, SELF_ATARI_LIMIT, ANSWER_CHANCE, batch.random_state)
-        total += value_of_lead(final_lead(batch.playout, color, komi, batch))
+        copy_words(state.buffer, start)
+        playout(state, SELF_ATARI_LIMIT, ANSWER_CHANCE, batch.random_state)
+        total += value_of_lead(final_lead(state, color, komi, batch))
     return total / count
+
+
+@kernel
+def play_out_batch(batch: Batch, waiting: int, komi: float, selection: Selection) -> None:
+    """Play out the first `waiting` positions of a batch. Modifies batch.share, batch.playout_value and its work space.
+
+    A kernel of its own: it runs while the network is busy, and a network that needs no playouts never compiles it.
+    """
+    for index in range(waiting):
+        start = batch.positions.now[index]
+        copy_words(batch.playout.buffer, start)
+        batch.share[index] = playout_share(batch.playout, selection)
+        if batch.share[index] > 0.0:
+            batch.playout_value[index] = playout_value(start, komi, selection.playouts, batch)

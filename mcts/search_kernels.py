@@ -16,7 +16,7 @@ from common.kernel import kernel
 from mcts.algorithm import select_edge
 from mcts.atari import least_prior
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
-from mcts.outcome import DRAW, final_lead, playout_share, playout_value, value_of_lead
+from mcts.outcome import DRAW, final_lead, value_of_lead
 from mcts.params import Plan
 from mcts.solver import known_value, prove_line
 from mcts.tree_arrays import (
@@ -64,18 +64,17 @@ def add_candidates(
 
 
 @kernel
-def expand(tree: Tree, node: int, position: Position, past: np.ndarray, batch: Batch, index: int, plan: Plan) -> None:
-    """Give the newest node, of `position`, its candidates; keep position and playouts as entry `index` of the batch.
+def expand(
+    tree: Tree, node: int, position: Position, past: np.ndarray, batch: Batch, index: int, atari_prior: float,
+) -> None:
+    """Give the newest node, of `position`, its candidates; keep the position as entry `index` of the batch.
 
     `past`: as for take_position. Modifies tree and batch.
     """
     state, history = position
-    add_candidates(tree, node, position, batch, batch.length[index], plan.selection.atari_prior)
+    add_candidates(tree, node, position, batch, batch.length[index], atari_prior)
     take_position(batch.positions, index, state, history, past)
     batch.leaf[index] = node
-    batch.share[index] = playout_share(state, plan.selection)
-    if batch.share[index] > 0.0:
-        batch.playout_value[index] = playout_value(state, plan.komi, plan.selection.playouts, batch)
 
 
 @kernel
@@ -164,7 +163,7 @@ def select_batch(
                 if plan.selection.solve:
                     prove_line(tree, batch, waiting)
             else:
-                expand(tree, node, line, batch.line_past, batch, waiting, plan)
+                expand(tree, node, line, batch.line_past, batch, waiting, plan.selection.atari_prior)
                 add_virtual_loss(tree, batch, waiting, 1)
                 waiting += 1
                 continue

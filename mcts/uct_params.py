@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mcts.params import SearchParams
-from nn.classifier import CLASSIFIER_FILE
+from nn.model_file import CLASSIFIER_FILE
 
 
 class UctParams(NamedTuple):

@@ -23,7 +23,6 @@ from common.atomic_file import write_atomically
 from common.kernel import kernel
 from nn.point_marks import CANDIDATE, MARKS
 
-CLASSIFIER_FILE = "model/bad-moves.npz"
 MOST_FILTERS, MOST_LAYERS, MOST_KERNEL = 256, 16, 19
 
 

@@ -12,6 +12,8 @@ from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 
 # Stands for a network with random (seeded) weights wherever a model file may be named.
 RANDOM_MODEL = "none"
+# The bundled classifier of bad moves (nn/classifier.py).
+CLASSIFIER_FILE = "model/bad-moves.npz"
 # The tensor of a DualNet whose first side is the number of moves, the pass included.
 POLICY_WEIGHTS = "policy_head.fc_layer.weight"
 # How KataGo's files begin, and the sizes that its networks are trained on.

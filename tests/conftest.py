@@ -23,12 +23,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def compile_once() -> None:
     """Compile in two processes what each worker of xdist would otherwise compile for itself, at the same time."""
-    from engine.precompile import compile_planes, compiling
+    from board.go_board import GoBoard
+    from board.stone import Stone
+    from engine.precompile import SIZE, VISITS, compile_planes, compiling
+    from mcts.params import SearchLimit
+    from mcts.playout_tree import PlayoutTree
     from nn.plane_sets import PLANE_SETS
     from selfplay.batch import compile_steps
     with compiling(compile_steps):
         for plane_set in PLANE_SETS.values():
             compile_planes(plane_set)
+        PlayoutTree(SIZE).search(GoBoard(SIZE), Stone.BLACK, SearchLimit(VISITS, strict=True))
     compile_steps()
 
 

@@ -30,7 +30,7 @@ from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
 from common.print_console import print_err
 from engine.options import DEFAULT_MODEL, find_file, find_model
-from nn.classifier import CLASSIFIER_FILE
+from nn.model_file import CLASSIFIER_FILE
 from tools.benchlib.measure import BenchSettings, Figure, NoGamesError
 from tools.benchlib.report import Report
 

@@ -22,8 +22,7 @@ from engine.loader import make_source
 from engine.options import DEFAULT_MODEL, EngineOptions, find_file, find_model
 from mcts.constant import KEEP_ALL
 from mcts.searches import DEFAULT_SEARCH, SEARCHES
-from nn.classifier import CLASSIFIER_FILE
-from nn.model_file import ModelFileError
+from nn.model_file import CLASSIFIER_FILE, ModelFileError
 from sgf.reader import SGFReader
 from tools.board_picture import BEST_COLOR, center, draw_board, draw_position
 from tools.treelib.svg import CELL

@@ -19,9 +19,10 @@ from torch import nn
 from torch.nn import functional
 
 from board.geometry import make_symmetry_index
-from nn.classifier import CLASSIFIER_FILE, Classifier, write_classifier
+from nn.classifier import Classifier, write_classifier
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
 from nn.device import get_torch_device
+from nn.model_file import CLASSIFIER_FILE
 from nn.point_marks import CANDIDATE, MARKS
 from nn.training.recall import Margins, format_table
 from nn.training.run_config import TrainError

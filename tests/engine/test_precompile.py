@@ -57,6 +57,7 @@ def test_a_game_compiles_nothing_once_the_engine_is_loaded(root: Path, model: st
 
     engine = make_engine(EngineOptions(model=model if model == "none" else str(root / model), size=5, visits=8))
     engine.load()
+    precompile.compile_estimates()  # a first start's child does, while the game has begun
     before = compiled()
     for color in (Stone.BLACK, Stone.WHITE) * 3:
         engine.genmove(color, 0.0)
@@ -76,6 +77,8 @@ def test_only_a_first_start_compiles(monkeypatch: pytest.MonkeyPatch):
         with precompile.compiling():
             assert not done
         assert done == expected
+        for child in multiprocessing.active_children():
+            child.join()
     with pytest.raises(OSError), precompile.compiling():
         raise OSError
     assert done == ["rules"] and not multiprocessing.active_children()
