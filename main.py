@@ -118,6 +118,8 @@ POSITIVE = FiniteRange(0.0, min_open=True)
               show_default=", ".join(f"{kind.selection.playouts} for {name}" for name, kind in WITH_NETWORK.items()),
               help="Random games from each new position, which correct the network once the board fills; "
                    "0: the network alone.")
+@click.option("--playout-share", type=FiniteRange(0.0, 1.0), show_default="more and more as the board fills",
+              help="Share of these games in each value from the first move on: AlphaGo's lambda.")
 @click.option("--uct", default="", metavar="NAME=VALUE,...", callback=parse_uct,
               help="Numbers of --search uct that are not to be the usual ones (doc/history.md), such as rave=0,ucb=1.")
 @click.option("--threads", type=click.IntRange(1, MAX_THREADS), default=1, show_default=True,
@@ -161,6 +163,8 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     """Play Go through GTP: commands on stdin, answers on stdout, everything else on stderr."""
     if doctor:
         return run_doctor(EngineOptions(**arguments), Path(__file__).resolve(), (check_gtp, check_json))
+    if arguments["playout_share"] is not None and not arguments["playouts"]:
+        raise click.UsageError("--playout-share needs games to take its share: give --playouts N, too")
     try:
         folder = Path(__file__).resolve().parent
         arguments["model"] = find_model(arguments["model"], folder)

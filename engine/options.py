@@ -72,6 +72,7 @@ class EngineOptions:
     seed: int | None = None
     ponder: bool = False
     playouts: int | None = None
+    playout_share: float | None = None
     live_gfx: bool = False
     level: int = FULL_LEVEL
     uct: UctParams = UctParams()
@@ -123,8 +124,11 @@ class EngineOptions:
         """Return the search parameters that these options ask for; the search's own where they ask for none."""
         default, kind = SearchParams(), self.search_kind
         playouts = kind.selection.playouts if self.playouts is None else self.playouts
-        selection = kind.selection._replace(c_puct=self.c_puct, playouts=playouts, lead_weight=self.lead_weight,
-                                            solve=self.solve and kind.algorithm == PUCT)
+        selection = kind.selection
+        if self.playout_share is not None:  # the same from the first move to the last
+            selection = selection._replace(playout_share=self.playout_share, playout_begin=-1.0, playout_full=0.0)
+        selection = selection._replace(c_puct=self.c_puct, playouts=playouts, lead_weight=self.lead_weight,
+                                       solve=self.solve and kind.algorithm == PUCT)
         return PlayoutParams(
             selection=selection,
             policy_temperature=self.policy_temperature or kind.policy_temperature,

@@ -5,8 +5,10 @@ import random
 
 from board.go_board import GoBoard
 from board.ruleset import Rules
+from board.state import new_state
 from engine.choosing import MoveChooser
 from engine.options import BOUND_SHARE, EngineOptions
+from mcts.outcome import playout_share
 from mcts.params import SearchLimit
 from mcts.time_manager import StartOptions, TimeManager
 from mcts.tree import MCTSTree
@@ -35,6 +37,8 @@ def test_sequential_halving_has_the_numbers_of_self_play() -> None:
 
 
 def test_what_the_search_is_told_of_leads_bounds_and_proofs() -> None:
+    selection = EngineOptions(playouts=1, playout_share=0.5).search_params().selection
+    assert playout_share(new_state(5), selection) == 0.5 and selection.playouts == 1
     params = EngineOptions(c_puct=0.7, lead_weight=0.2, lcb=True, solve=True, skip_settled=True).search_params()
     assert (params.selection.c_puct, params.selection.lead_weight, params.selection.solve) == (0.7, 0.2, True)
     assert params.bound_share == BOUND_SHARE < 1 and params.skip_settled
