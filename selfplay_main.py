@@ -19,7 +19,7 @@ from common.cores import count_usable_cores
 from common.print_console import print_err, print_out
 from engine.options import MAX_TEMPERATURE, MIN_POLICY_TEMPERATURE, RESIGN_THRESHOLD, find_model
 from mcts.constant import C_SCALE
-from mcts.searches import SELF_PLAY_SEARCH, SELF_PLAY_SEARCHES
+from mcts.searches import DEFAULT_TARGET, SELF_PLAY_SEARCH, SELF_PLAY_SEARCHES, TARGETS
 from nn.model_file import RANDOM_MODEL
 
 PROGRAM_DIR = Path(__file__).resolve().parent
@@ -66,6 +66,8 @@ TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
                    "from generation to generation.")
 @click.option("--search", type=click.Choice(SELF_PLAY_SEARCHES), default=SELF_PLAY_SEARCH, show_default=True,
               help="Which search plays: one that searches the same position in many ways.")
+@click.option("--target", type=click.Choice(TARGETS), default=DEFAULT_TARGET, show_default=True,
+              help="What is recorded to learn from: Gumbel AlphaZero's improved policy, or the shares of the visits.")
 @click.option("--batch-size", type=click.IntRange(16), default=None,
               help="Positions per call of the network.  [default: 128, on a GPU 4096]")
 @click.option("--ray", "ray_address", metavar="ADDRESS", default=None,

@@ -44,3 +44,8 @@ SEARCHES = {
 DEFAULT_SEARCH, SELF_PLAY_SEARCH = "puct", "gumbel"
 WITH_NETWORK = {name: kind for name, kind in SEARCHES.items() if kind.asks_network}
 SELF_PLAY_SEARCHES = tuple(name for name, kind in SEARCHES.items() if kind.draws_noise)
+
+# What self-play records for a network to learn: Gumbel AlphaZero's improved policy, or AlphaZero's shares of visits.
+TARGETS = ("improved", "visits")
+IMPROVED, VISITS = range(len(TARGETS))
+DEFAULT_TARGET = TARGETS[IMPROVED]

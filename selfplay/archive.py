@@ -16,7 +16,7 @@ from board.ruleset import Rules
 from common.atomic_file import write_atomically
 from common.lock_file import take_lock
 from mcts.constant import C_SCALE
-from mcts.searches import SELF_PLAY_SEARCH
+from mcts.searches import DEFAULT_TARGET, SELF_PLAY_SEARCH
 from sgf.archive import list_archive, list_games
 
 BATCH_FILE = "batch.json"
@@ -45,6 +45,7 @@ class BatchSettings:
     opening_temperature: float = 1.0
     policy_temperature: float = 1.0
     search: str = SELF_PLAY_SEARCH
+    target: str = DEFAULT_TARGET
 
     @property
     def rules(self) -> Rules:

@@ -14,7 +14,7 @@ from common.kernel import kernel
 from mcts.constant import C_SCALE, MAX_CONSIDERED_NODES, MAX_DEPTH
 from mcts.gumbel import considered_visits
 from mcts.params import Selection
-from mcts.searches import SEARCHES, SELF_PLAY_SEARCH
+from mcts.searches import DEFAULT_TARGET, SEARCHES, SELF_PLAY_SEARCH, TARGETS
 from mcts.tree_arrays import DTYPES, Batch, Tree, new_batch, tree_shapes
 from nn.feature import PlaneSet, Positions
 
@@ -44,7 +44,7 @@ class Games(NamedTuple):
     done: np.ndarray  # int32 [G]: visits made for the present move
     first: np.ndarray  # int32 [G]: the game's first entry in the network's batch
     waiting: np.ndarray  # int32 [G]: its entries there
-    policy: np.ndarray  # float32 [G, L, A]: improved policy of each move, NO_CANDIDATE for other moves
+    policy: np.ndarray  # float32 [G, L, A]: policy to learn of each move, NO_CANDIDATE for other moves
     value: np.ndarray  # float32 [G, L]: win rate of that policy before each move, for its mover
     may_resign: np.ndarray  # bool [G]
     gave_up: np.ndarray  # int8 [G]: color that resigned first, or would have; EMPTY if none
@@ -65,6 +65,7 @@ class Terms(NamedTuple):
     opening_moves: int  # so many moves of each game are drawn from the recorded policy
     opening_temperature: float  # 1: drawn with its probabilities; higher: more alike
     policy_temperature: float  # search and recorded policy start from the network's policy ** (1 / this), normalized
+    target: int  # what is recorded as the policy: IMPROVED or VISITS
     algorithm: int  # of the search (mcts/searches.py)
     selection: Selection
     schedule: np.ndarray  # int32 [MAX_CONSIDERED_NODES + 1, V]: considered_visits by number of moves considered
@@ -82,8 +83,8 @@ class Work(NamedTuple):
 
 def new_terms(board_size: int, visits: int, rules: Rules, resign_threshold: float,
               target_scale: float = C_SCALE, opening_moves: int = 0, opening_temperature: float = 1.0,
-              policy_temperature: float = 1.0, search: str = SELF_PLAY_SEARCH) -> Terms:
-    """Return the terms with their tables; `search` is a name of SELF_PLAY_SEARCHES."""
+              policy_temperature: float = 1.0, search: str = SELF_PLAY_SEARCH, target: str = DEFAULT_TARGET) -> Terms:
+    """Return the terms with their tables; `search` is a name of SELF_PLAY_SEARCHES, `target` of TARGETS."""
     kind = SEARCHES[search]
     schedule = np.zeros((MAX_CONSIDERED_NODES + 1, visits), dtype=np.int32)
     for count in range(1, MAX_CONSIDERED_NODES + 1):
@@ -91,7 +92,8 @@ def new_terms(board_size: int, visits: int, rules: Rules, resign_threshold: floa
     return Terms(
         board_size, float(rules.komi), rules.superko, int(visits), MOVES_PER_POINT * board_size * board_size,
         float(resign_threshold), float(target_scale), int(opening_moves), float(opening_temperature),
-        float(policy_temperature), kind.algorithm, kind.selection, schedule, get_geometry(board_size).policy_index,
+        float(policy_temperature), TARGETS.index(target), kind.algorithm, kind.selection, schedule,
+        get_geometry(board_size).policy_index,
     )
 
 

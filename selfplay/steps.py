@@ -19,6 +19,7 @@ from mcts.constant import MAX_CONSIDERED_NODES, NOT_EXPANDED
 from mcts.gumbel import improved_policy, policy_value
 from mcts.params import Plan
 from mcts.search_kernels import back_up_batch, select_batch
+from mcts.searches import VISITS
 from mcts.tree_arrays import EDGES, EXPANDED, NODES, ROOT, Answer, Position, Tree
 from nn.feature import remember
 from selfplay.games import (
@@ -122,8 +123,12 @@ def same_round(schedule: np.ndarray, done: int) -> int:
 
 @kernel
 def record_search(games: Games, g: int, tree: Tree, ply: int, work: Work, terms: Terms) -> None:
-    """Write the root's improved policy and its win rate as those of move `ply`. Modifies games and work."""
-    improved_policy(tree, ROOT, terms.selection.c_visit, terms.target_scale, work.batch.policy)
+    """Write the policy to learn at the root and its win rate as those of move `ply`. Modifies games and work."""
+    if terms.target == VISITS:
+        for edge in range(tree.node_edges[ROOT]):
+            work.batch.policy[edge] = tree.edge_visits[edge] / tree.node_visits[ROOT]
+    else:
+        improved_policy(tree, ROOT, terms.selection.c_visit, terms.target_scale, work.batch.policy)
     row = games.policy[g, ply]
     row[:] = NO_CANDIDATE
     for edge in range(tree.node_edges[ROOT]):

@@ -151,7 +151,7 @@ def _work(connection: Connection, task: WorkerTask) -> None:
         return
     terms = new_terms(settings.size, settings.visits, settings.rules, settings.resign_threshold,
                       settings.target_scale, settings.opening_moves, settings.opening_temperature,
-                      settings.policy_temperature, settings.search)
+                      settings.policy_temperature, settings.search, settings.target)
     orders = Orders(connection, task)
     compile_steps(plane_set_of(evaluator))
     play = SelfPlay(evaluator, terms, orders.next_game)

@@ -12,6 +12,7 @@ from board.score import get_area
 from board.stone import Stone
 from mcts.node import MCTSNode
 from mcts.params import NETWORK_ALONE, SearchLimit, SearchParams
+from mcts.searches import VISITS
 from mcts.tree import MCTSTree
 from nn.feature import Evaluator
 from selfplay.batch import SelfPlay
@@ -99,7 +100,8 @@ def play_slowly(evaluator: Evaluator, terms: Terms, new: NewGame) -> GameRecord:
                 break
         policy = np.full(terms.board_size ** 2 + 1, -1.0)
         index = tree.geometry.policy_index[tree.root.action]
-        policy[index] = tree.improved_policy(terms.target_scale)[index]
+        shares = tree.root.children_visits / tree.root.node_visits
+        policy[index] = shares if terms.target == VISITS else tree.improved_policy(terms.target_scale)[index]
         policies.append(policy)
         values.append(float(policy[index] @ complete_values(tree.root)))
         pos = best.pos

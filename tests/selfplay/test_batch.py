@@ -10,6 +10,7 @@ from board.coordinate import Coordinate
 from board.ruleset import Rules
 from board.stone import Stone
 from mcts.constant import C_SCALE
+from mcts.searches import DEFAULT_TARGET
 from selfplay.game import EndReason, GameRecord, NewGame, draw_game
 from selfplay.games import new_terms
 from sgf.match_result import MatchResult
@@ -45,6 +46,10 @@ def test_one_game_is_one_search_after_the_other(size: int, visits: int, komi: fl
 
 def test_one_game_is_one_search_after_the_other_whatever_target_scale() -> None:
     compare_with_searches(5, 16, 0.5, 0.05, games=4, target_scale=0.1)
+
+
+def test_one_game_is_one_search_after_the_other_when_visits_are_taught() -> None:
+    compare_with_searches(3, 8, 0.5, 0.05, games=2, target="visits")
 
 
 @pytest.mark.parametrize("temperature", [0.5, 2.0])
@@ -109,10 +114,11 @@ def test_small_games_are_one_search_after_the_other(size: int, visits: int) -> N
 
 def compare_with_searches(size: int, visits: int, komi: float, threshold: float, games: int,
                           target_scale: float = C_SCALE, opening_moves: int = 0,
-                          opening_temperature: float = 1.0, policy_temperature: float = 1.0) -> None:
+                          opening_temperature: float = 1.0, policy_temperature: float = 1.0,
+                          target: str = DEFAULT_TARGET) -> None:
     """Play games both ways; they must be equal to the last bit."""
     terms = new_terms(size, visits, Rules.of(komi, True), threshold, target_scale, opening_moves, opening_temperature,
-                      policy_temperature)
+                      policy_temperature, target=target)
     evaluator = HashEvaluator(size)
     for new in begin(games, seed=size):
         [fast] = play_games(evaluator, terms, [new], positions=16)
