@@ -10,7 +10,7 @@ from nn.constant import UNKNOWN_VALUE
 from nn.data.dataset import TrainingBatch
 
 # Numbers that are summed.
-SUMS = 13
+SUMS = 15
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,23 @@ class Scores:
     move_top1: float  # share of the moves played that have the highest policy; 0 where they are not known
     rate_error: float  # root of the mean square of the win rate's error, where one is known
     lead_error: float  # mean distance between leads in points, where they are known
+    ownership_error: float  # mean distance between owners (-1 to 1) of a point, where they are known
 
     def columns(self, part: str) -> dict[str, str]:
         """Return the numbers as columns of a table, `part` ("train", "test") before each name."""
         return {f"{part}_{name}": f"{number:.6f}" for name, number in asdict(self).items()}
+
+
+def measure_ownership(logits: torch.Tensor | None, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return how many points of each sample have a known owner [N], and the sum of what is missed there [N].
+
+    `logits` [N, S*S] are None where the network does not tell; the target [N, S*S] is from -1 to 1, 0 unknown.
+    """
+    if logits is None:
+        nothing = torch.zeros(len(target), device=target.device)
+        return nothing, nothing
+    known = target != 0
+    return known.sum(dim=1), ((torch.tanh(logits.float() / 2.0) - target).abs() * known).sum(dim=1)
 
 
 class Sums:
@@ -43,9 +56,9 @@ class Sums:
 
     def add(
         self, losses: tuple[torch.Tensor, torch.Tensor], logits: tuple[torch.Tensor, torch.Tensor],
-        batch: TrainingBatch, value_target: torch.Tensor, lead: torch.Tensor | None,
+        batch: TrainingBatch, value_target: torch.Tensor, lead: torch.Tensor | None, ownership: torch.Tensor | None,
     ) -> None:
-        """Add a batch: losses [N] and logits of policy and value, value target [N, 3], lead [N] where there is one."""
+        """Add a batch: losses [N] and logits of policy and value, value target [N, 3], lead [N], ownership [N, S*S]."""
         known = batch.value != UNKNOWN_VALUE
         choice = logits[0].argmax(dim=1)
         policy_hits = choice == batch.policy.argmax(dim=1)
@@ -56,8 +69,9 @@ class Sums:
         rate_errors = (rate - torch.nan_to_num(batch.win_rate)).square() * rated
         led = torch.zeros_like(rated) if lead is None else ~torch.isnan(batch.lead)
         lead_errors = led.float() if lead is None else (lead.float() - torch.nan_to_num(batch.lead)).abs() * led
+        owned, owner_errors = measure_ownership(ownership, batch.ownership)
         parts = (torch.ones_like(targets), *losses, targets, policy_hits, known, value_hits, moved,
-                 (choice == batch.move) & moved, rated, rate_errors, led, lead_errors)
+                 (choice == batch.move) & moved, rated, rate_errors, led, lead_errors, owned, owner_errors)
         self.sums += torch.stack([part.detach().sum(dtype=torch.float64) for part in parts])
 
     def count(self) -> int:
@@ -67,11 +81,12 @@ class Sums:
     def scores(self) -> Scores:
         """Return the averages (waits for the device)."""
         (count, policy, value, targets, policy_hits, known, value_hits, moved, move_hits, rated, rate_errors, led,
-         lead_errors) = self.sums.tolist()
+         lead_errors, owned, owner_errors) = self.sums.tolist()
         count = max(count, 1.0)
         return Scores((policy + self.value_weight * value) / count, policy / count, value / max(targets, 1.0),
                       policy_hits / count, value_hits / max(known, 1.0), move_hits / max(moved, 1.0),
-                      math.sqrt(rate_errors / max(rated, 1.0)), lead_errors / max(led, 1.0))
+                      math.sqrt(rate_errors / max(rated, 1.0)), lead_errors / max(led, 1.0),
+                      owner_errors / max(owned, 1.0))
 
 
 def print_scores(title: str, scores: Scores, seconds: float) -> None:

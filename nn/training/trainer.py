@@ -193,7 +193,7 @@ class Trainer:
         policy_loss = calculate_policy_loss(policy_logits, smooth(batch.policy, smoothing))
         value_loss = calculate_value_loss(value_logits, target)
         if sums is not None:
-            sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch, target, lead)
+            sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch, target, lead, ownership)
         loss = policy_loss + self.config.value_weight * value_loss
         if ownership is not None:
             loss = loss + self.config.ownership_weight * calculate_ownership_loss(ownership.float(), batch.ownership)

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from nn.training.loss import calculate_ownership_loss, calculate_policy_loss, calculate_value_loss, make_value_target
+from nn.training.metrics import measure_ownership
 from nn.training.recipe import make_schedule
 from nn.training.run_config import TrainConfig
 from nn.training.schedule import WARM_UP_STEPS, CosineSchedule
@@ -35,6 +36,15 @@ def test_policy_loss_is_the_cross_entropy() -> None:
 def test_value_target(value: int, win_rate: float, blend: float, target: tuple[float, ...]) -> None:
     got = make_value_target(torch.tensor([value], dtype=torch.int8), torch.tensor([win_rate]), blend)
     torch.testing.assert_close(got, torch.tensor([target]))
+
+
+def test_the_error_of_the_ownership_is_that_of_the_points_whose_owner_is_known() -> None:
+    logits = torch.tensor([[20.0, -20.0, 0.0, 5.0], [0.0, 0.0, 0.0, 0.0]])
+    target = torch.tensor([[1.0, 1.0, -0.5, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    points, errors = measure_ownership(logits, target)
+    assert points.tolist() == [3, 0]
+    torch.testing.assert_close(errors, torch.tensor([0.0 + 2.0 + 0.5, 0.0]))
+    assert [part.tolist() for part in measure_ownership(None, target)] == [[0.0, 0.0]] * 2
 
 
 def test_ownership_loss_leaves_out_what_nobody_owns() -> None:

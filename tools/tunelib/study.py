@@ -3,9 +3,8 @@
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import optuna
 from optuna.trial import TrialState
@@ -13,10 +12,8 @@ from optuna.trial import TrialState
 from common.lock_file import take_lock
 from common.print_console import print_out
 from tools.matchlib.config import MatchConfig
-from tools.matchlib.elo import get_wilson_interval
 from tools.matchlib.errors import MatchError
-from tools.matchlib.report import count_results
-from tools.matchlib.runner import open_match, play_missing_games
+from tools.matchlib.standing import Standing, play_games
 from tools.tunelib.space import Tunable, fill, show
 
 STUDY_FILE, LOCK_FILE = "study.db", "tune.lock"
@@ -24,25 +21,8 @@ STUDY_FILE, LOCK_FILE = "study.db", "tune.lock"
 FREE_TRIALS, RANDOM_TRIALS = 5, 10
 # Of this many settings one goes on at each rung of successive halving.
 HALVING = 3
-RESULTS = ("wins", "draws", "losses")
-
-
-class Standing(NamedTuple):
-    """What a setting has scored."""
-
-    wins: int
-    draws: int
-    losses: int
-
-    @property
-    def games(self) -> int:
-        """Games played."""
-        return sum(self)
-
-    @property
-    def score(self) -> float:
-        """Share of the points, from 0 to 1."""
-        return (self.wins + self.draws / 2.0) / self.games if self.games else 0.5
+# What the file keeps beside what Optuna does: of the study, and of a trial.
+OPTIONS, STANDING = "options", "standing"
 
 
 @dataclass(frozen=True)
@@ -69,13 +49,6 @@ class TuneConfig:
 PlayGames = Callable[[MatchConfig], Standing]
 
 
-def play_games(config: MatchConfig) -> Standing:
-    """Play what is missing of a match; raises as a match does."""
-    with closing(open_match(config)) as store:
-        play_missing_games(config, store)
-        return Standing(*count_results(record for number, record in store.records.items() if number < config.games))
-
-
 def make_pruner(config: TuneConfig) -> optuna.pruners.BasePruner:
     """Return what ends hopeless settings early."""
     if config.pruner == "halving":
@@ -99,12 +72,12 @@ def open_study(config: TuneConfig) -> optuna.Study:
     study.sampler = optuna.samplers.TPESampler(n_startup_trials=RANDOM_TRIALS,
                                                seed=config.match.seed + len(study.trials))
     fingerprint = json.loads(json.dumps(config.fingerprint()))
-    for name, value in fingerprint.items():
-        known = study.user_attrs.get(name, value)
-        if known != value:
-            raise MatchError(f"{path.parent} holds a study with {name} {known}, not {value}: use the same options or "
-                             "another --dir")
-        study.set_user_attr(name, value)
+    if OPTIONS not in study.user_attrs:
+        study.set_user_attr(OPTIONS, fingerprint)
+    for name, known in study.user_attrs[OPTIONS].items():
+        if known != fingerprint[name]:
+            raise MatchError(f"{path.parent} holds a study with {name} {known}, not {fingerprint[name]}: use the same "
+                             "options or another --dir")
     return study
 
 
@@ -125,15 +98,14 @@ def try_setting(study: optuna.Study, config: TuneConfig, play: PlayGames) -> Non
     for done in range(config.batch, config.match.games + config.batch, config.batch):
         games = min(done, config.match.games)
         standing = play(replace(config.match, first=command, games=games, directory=folder))
-        for name, count in zip(RESULTS, standing, strict=True):
-            trial.set_user_attr(name, count)
+        trial.set_user_attr(STANDING, list(standing))
         trial.report(standing.score, games)
         if games < config.match.games and trial.should_prune():
             study.tell(trial, state=TrialState.PRUNED)
             break
     else:
         study.tell(trial, standing.score)
-    print_out(f"[{trial.number + 1}/{config.trials}] {format_values(trial.params)}: {format_score(standing)}")
+    print_out(f"[{trial.number + 1}/{config.trials}] {format_values(trial.params)}: {standing.describe()}")
 
 
 def run_study(config: TuneConfig, play: PlayGames = play_games) -> optuna.Study:
@@ -159,12 +131,6 @@ def format_values(params: dict[str, Any]) -> str:
     return ", ".join(f"{name} {show(value)}" for name, value in params.items())
 
 
-def format_score(standing: Standing) -> str:
-    """Return a score with its 95 % interval."""
-    low, high = get_wilson_interval(standing.score, standing.games)
-    return f"{standing.score:.1%} [{low:.1%}, {high:.1%}] of {standing.games} games"
-
-
 def format_study(study: optuna.Study) -> str:
     """Return the table of all settings: those with all their games first, the best on top."""
     trials = judged_trials(study)
@@ -174,7 +140,7 @@ def format_study(study: optuna.Study) -> str:
     for trial in trials:
         ended = "" if trial.state == TrialState.COMPLETE else "ended early"
         values = [show(trial.params[name]) for name in names]
-        rows.append([str(trial.number + 1), *values, format_score(standing_of(trial)), ended])
+        rows.append([str(trial.number + 1), *values, standing_of(trial).describe(), ended])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
                      for row in rows)
@@ -182,4 +148,4 @@ def format_study(study: optuna.Study) -> str:
 
 def standing_of(trial: optuna.trial.FrozenTrial) -> Standing:
     """Return what a setting has scored."""
-    return Standing(*(int(trial.user_attrs.get(name, 0)) for name in RESULTS))
+    return Standing(*trial.user_attrs[STANDING])

@@ -1,0 +1,78 @@
+"""The comparison of ways to train: what is chosen, what is run, what the table says, and that nothing is done twice."""
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.tools.in_process import run_in_process
+from tools.compare import main
+from tools.comparelib import runs
+from tools.comparelib.ways import WAYS, choose_ways, read_way
+from tools.matchlib.standing import Standing
+
+
+def compare(tmp_path: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run the program on an empty folder of data."""
+    return run_in_process(main, "compare.py", "--data-dir", str(tmp_path), "--dir", str(tmp_path / "ways"), "--out",
+                          str(tmp_path / "ways.md"), "--minutes", "3", *options)
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The trainings that are started; they write their table and nothing else, and sgd fails."""
+    started: list[list[str]] = []
+
+    def run(command: list[str], **_: Any) -> SimpleNamespace:
+        started.append(command)
+        model = Path(command[command.index("--output") + 1])
+        model.with_name(f"{model.stem}-metrics.csv").write_text(
+            "step,test_policy_loss,test_move_top1,test_lead_error\n1000,,,\n1234,1.5,0.6543,0\n")
+        return SimpleNamespace(returncode=3 * ("sgd" in command))
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(runs, "measure_speed", lambda _: 4321.0)
+    monkeypatch.setattr(runs, "play_games", lambda config: Standing(30, 0, 10))
+    return started
+
+
+def test_a_table_has_a_row_for_each_way(tmp_path: Path, commands: list[list[str]]) -> None:
+    own = ("--way", "wide=--filters 64", "--base", "--head pooled")
+    done = compare(tmp_path, "--ways", "block-se", *own, "--games", "40")
+    assert done.returncode == 0, done.stderr
+    assert [command[2:6] for command in commands][1:] == [
+        ["--head", "pooled", "--block", "se"], ["--head", "pooled", "--filters", "64"]]
+    page = (tmp_path / "ways.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| ")]
+    assert page in done.stdout and [row.split(" | ")[0] for row in rows] == ["| way", "| base", "| block-se", "| wide"]
+    assert rows[1].endswith("| 4,321 | 0 |") and "| 1234 | 1.500 | – | 65.4% | – | – | – | – | 4,321 |" in rows[1]
+    assert "| `--filters 64` |" in rows[3] and rows[3].endswith("| +191 [+69, +313], 40 games |")
+
+
+def test_a_training_that_fails_ends_the_comparison_with_its_status(tmp_path: Path, commands: list[list[str]]) -> None:
+    done = compare(tmp_path, "--ways", "optimizer-sgd")
+    assert done.returncode == 3
+    assert done.stderr == "compare: the training of optimizer-sgd ended with status 3; the same command goes on\n"
+    assert "| base |" in (tmp_path / "ways.md").read_text(), "what is done stands in the table"
+
+
+@pytest.mark.parametrize(("options", "complaint"), [
+    (["--ways", "block-sea"], "there is no way 'block-sea': choose from base, block-res"),
+    (["--way", "wide"], "'wide' is not NAME=OPTIONS"), (["--way", "../x=--filters 8"], "is not NAME=OPTIONS"),
+    (["--ways", "block-se", "--way", "block-se=--block se"], "block-se is given twice"),
+])
+def test_a_bad_option_is_one_line(
+    tmp_path: Path, options: list[str], complaint: str, commands: list[list[str]],
+) -> None:
+    done = compare(tmp_path, *options)
+    assert done.returncode == 2 and complaint in done.stderr and done.stderr.count("\n") == 1 and not commands
+
+
+def test_the_base_is_always_there_and_own_ways_stand_alone() -> None:
+    assert choose_ways("", []) == list(WAYS)
+    own = read_way("wide= --filters 64 ")
+    assert own == ("wide", "--filters 64") and choose_ways("", [own]) == [WAYS[0], own]
+    assert [way.name for way in choose_ways("block-se,base", [])] == ["base", "block-se"]

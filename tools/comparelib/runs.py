@@ -1,0 +1,98 @@
+"""The run of one way: train.py in a process of its own, what its table says, its speed, its games."""
+
+import csv
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.benchlib.measure import BenchSettings, measure
+from tools.benchlib.network_bench import make_network_work
+from tools.comparelib.ways import Way
+from tools.matchlib.command import REPOSITORY_ROOT
+from tools.matchlib.config import MatchConfig
+from tools.matchlib.standing import Standing, play_games
+
+# Positions of a call when the speed of a network is measured: what a search asks about at a time.
+CALL = 16
+
+
+class TrainingFailed(Exception):
+    """train.py has ended with a status; its message has been shown."""
+
+    def __init__(self, way: Way, status: int) -> None:
+        super().__init__(f"the training of {way.name} ended with status {status}")
+        self.status = status
+
+
+@dataclass(frozen=True)
+class CompareConfig:
+    """What all ways share.
+
+    Attributes:
+        directory: holds a folder for each way.
+        data_dir: folder of the training data.
+        minutes: budget of each training.
+        base: options of train.py that all begin from.
+        games, seconds: length of the match against the base, 0 for none, and the time for a move in it.
+        use_gpu: whether to train on a GPU.
+    """
+
+    directory: Path
+    data_dir: Path
+    minutes: float
+    base: str
+    games: int = 0
+    seconds: float = 0.1
+    use_gpu: bool = False
+
+    def model_of(self, way: Way) -> Path:
+        """Return the model file of a way."""
+        return self.directory / way.name / f"{way.name}.bin"
+
+    def command_of(self, way: Way) -> list[str]:
+        """Return the command line that trains a way."""
+        return [sys.executable, str(REPOSITORY_ROOT / "train.py"), *shlex.split(self.base), *shlex.split(way.options),
+                "--data-dir", str(self.data_dir), "--minutes", f"{self.minutes:g}", "--use-gpu",
+                str(self.use_gpu).lower(), "--output", str(self.model_of(way))]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a way."""
+
+    way: Way
+    row: dict[str, str]  # the last one of its table
+    speed: float  # positions a second of the network in calls of CALL, on all cores
+    match: Standing | None  # against the base at equal time
+
+
+def train_way(config: CompareConfig, way: Way) -> dict[str, str]:
+    """Train a way, or go on with it, or do nothing where that is done; return the last row of its table.
+
+    Raises TrainingFailed.
+    """
+    model = config.model_of(way)
+    model.parent.mkdir(parents=True, exist_ok=True)
+    status = subprocess.run(config.command_of(way), check=False).returncode
+    if status:
+        raise TrainingFailed(way, status)
+    with model.with_name(f"{way.name}-metrics.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))[-1]
+
+
+def measure_speed(model: Path) -> float:
+    """Return the positions a second of a network in calls of CALL, as the engine runs it."""
+    from nn.inference.loading import load_evaluator
+    work = make_network_work(load_evaluator(str(model)), CALL)
+    return measure("", "positions/s", work, BenchSettings(seconds=0.5), one_core=False).value
+
+
+def play_base(config: CompareConfig, way: Way, base: Way) -> Standing | None:
+    """Play a way against the base, at equal time for a move; raises MatchError and KeyboardInterrupt."""
+    if not config.games or way == base:
+        return None
+    first, second = (f"main.py --model {shlex.quote(str(config.model_of(one)))} --const-time {config.seconds:g}"
+                     for one in (way, base))
+    return play_games(MatchConfig(first, second, config.directory / way.name / "match", games=config.games))

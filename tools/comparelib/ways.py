@@ -1,0 +1,58 @@
+"""Ways to train: names for options of train.py, each a change of one base."""
+
+import re
+from typing import NamedTuple
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
+BASE_NAME = "base"
+BASE = ("--head pooled --filters 32 --blocks 4 --batch-size 128 --schedule cosine --optimizer muon "
+        "--learning-rate 0.02 --value-weight 1 --value-blend 0.9 --teacher-weight 0.8 --ema 0.99 --test-share 0.02")
+
+
+class Way(NamedTuple):
+    """One way to train."""
+
+    name: str
+    options: str  # beside those of the base, which they override
+
+
+# What the lecture teaches to choose from; learning rates are those that suit each optimizer.
+WAYS = (
+    Way(BASE_NAME, ""),
+    Way("block-res", "--block res"), Way("block-se", "--block se"), Way("block-bottleneck", "--block bottleneck"),
+    Way("features-basic", "--features basic"),
+    Way("activation-swish", "--activation swish"), Way("activation-mish", "--activation mish"),
+    Way("norm-none", "--norm none"),
+    Way("optimizer-sgd", "--optimizer sgd --learning-rate 0.05"),
+    Way("optimizer-adamw", "--optimizer adamw --learning-rate 0.002"),
+    Way("optimizer-nadam", "--optimizer nadam --learning-rate 0.002"),
+    Way("optimizer-sam", "--optimizer sam --learning-rate 0.05"),
+    Way("no-average", "--ema 0"), Way("label-smoothing", "--label-smoothing 0.05"),
+    Way("no-ownership", "--ownership-weight 0"), Way("no-lead", "--lead-weight 0"),
+    Way("no-teacher", "--teacher-weight 0"),
+)
+
+
+def read_way(text: str) -> Way:
+    """Return the way of a text NAME=OPTIONS; raises ValueError."""
+    name, separator, options = text.partition("=")
+    if not NAME.fullmatch(name) or not separator:
+        raise ValueError(f"{text[:60]!r} is not NAME=OPTIONS (a name has letters, digits and ._+-)")
+    return Way(name, options.strip())
+
+
+def choose_ways(names: str, own: list[Way]) -> list[Way]:
+    """Return the base, the ways of these names (with commas; empty: all that are known) and own ones.
+
+    Raises ValueError for an unknown name and for one that stands twice.
+    """
+    known = {way.name: way for way in WAYS}
+    wanted = names.split(",") if names else [] if own else list(known)
+    for name in wanted:
+        if name not in known:
+            raise ValueError(f"there is no way {name!r}: choose from {', '.join(known)}, or give --way NAME=OPTIONS")
+    ways = [known[BASE_NAME], *(known[name] for name in wanted if name != BASE_NAME), *own]
+    for way in ways:
+        if [other.name for other in ways].count(way.name) > 1:
+            raise ValueError(f"{way.name} is given twice")
+    return ways
