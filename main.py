@@ -40,7 +40,7 @@ from gtp.self_check import check_gtp, check_json
 from mcts.constant import CONST_VISITS, DEFAULT_LAG, KEEP_ALL, MCTS_TREE_SIZE
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, WITH_NETWORK
 from mcts.uct_params import UctParams, read_uct_params
-from nn.model_file import CLASSIFIER_FILE
+from nn.model_file import CLASSIFIER_FILE, RANDOM_MODEL
 from program import PROGRAM_NAME, VERSION
 
 EXIT_BAD_USAGE = 2
@@ -80,6 +80,8 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 @click.option("--model", default=DEFAULT_MODEL, show_default=True,
               help="Model file, looked up in the current directory, then beside the program; a network of KataGo "
                    "(.bin.gz or .txt.gz); none: play without one, by playouts.")
+@click.option("--value-model", default="", metavar="FILE",
+              help="Model file that tells values in place of --model's, which tells the policy then, as in AlphaGo.")
 @click.option("--use-gpu", type=click.BOOL, default=False, show_default=True, help="Run the network on the first GPU.")
 @click.option("--policy-move", type=click.BOOL, default=False, show_default=True,
               help="Draw moves from the network's policy without search; beats --search.")
@@ -168,6 +170,11 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     try:
         folder = Path(__file__).resolve().parent
         arguments["model"] = find_model(arguments["model"], folder)
+        if arguments["value_model"]:
+            if arguments["model"] == RANDOM_MODEL:
+                raise click.UsageError("--value-model needs a network for the policy beside it: give --model FILE")
+            arguments["value_model"] = find_file(arguments["value_model"], folder, "model file",
+                                                 "give its path with --value-model")
         if arguments["book"]:
             arguments["book"] = find_file(arguments["book"], folder, "book", "tools/book.py makes one")
         if arguments["prune"] < KEEP_ALL:

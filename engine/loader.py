@@ -4,7 +4,7 @@ import gc
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from common.patience import say_if_slow
 from common.print_console import print_err
@@ -34,7 +34,11 @@ def make_source(options: EngineOptions) -> "EvaluatorSource":
     def load(board_size: int | None) -> "Evaluator":
         from nn.inference.evaluation_cache import CachedEvaluator
         from nn.inference.loading import load_evaluator
-        evaluator = load_evaluator(options.model, board_size, options.use_gpu, options.symmetries)
+        evaluator: Any = load_evaluator(options.model, board_size, options.use_gpu, options.symmetries)
+        if options.value_model:
+            from nn.inference.paired import PairedEvaluator
+            value = load_evaluator(options.value_model, evaluator.board_size, options.use_gpu, options.symmetries)
+            evaluator = PairedEvaluator(evaluator, value, options.value_model)
         evaluator.prepare()
         return CachedEvaluator(evaluator)
 

@@ -42,6 +42,7 @@ class EngineOptions:
     size: int | None = None
     superko: bool = False
     model: str = DEFAULT_MODEL
+    value_model: str = ""
     use_gpu: bool = False
     symmetries: int = 1
     policy_move: bool = False
