@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tools.benchlib.measure import BenchSettings, measure
 from tools.benchlib.network_bench import make_network_work
-from tools.comparelib.ways import Way
+from tools.comparelib.ways import TrainWay
 from tools.matchlib.command import REPOSITORY_ROOT
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.standing import Standing, play_games
@@ -21,7 +21,7 @@ CALL = 16
 class TrainingFailed(Exception):
     """train.py has ended with a status; its message has been shown."""
 
-    def __init__(self, way: Way, status: int) -> None:
+    def __init__(self, way: TrainWay, status: int) -> None:
         super().__init__(f"the training of {way.name} ended with status {status}")
         self.status = status
 
@@ -47,11 +47,11 @@ class CompareConfig:
     seconds: float = 0.1
     use_gpu: bool = False
 
-    def model_of(self, way: Way) -> Path:
+    def model_of(self, way: TrainWay) -> Path:
         """Return the model file of a way."""
         return self.directory / way.name / f"{way.name}.bin"
 
-    def command_of(self, way: Way) -> list[str]:
+    def command_of(self, way: TrainWay) -> list[str]:
         """Return the command line that trains a way."""
         return [sys.executable, str(REPOSITORY_ROOT / "train.py"), *shlex.split(self.base), *shlex.split(way.options),
                 "--data-dir", str(self.data_dir), "--minutes", f"{self.minutes:g}", "--use-gpu",
@@ -62,13 +62,13 @@ class CompareConfig:
 class Outcome:
     """What became of a way."""
 
-    way: Way
+    way: TrainWay
     row: dict[str, str]  # the last one of its table
     speed: float  # positions a second of the network in calls of CALL, on all cores
     match: Standing | None  # against the base at equal time
 
 
-def train_way(config: CompareConfig, way: Way) -> dict[str, str]:
+def train_way(config: CompareConfig, way: TrainWay) -> dict[str, str]:
     """Train a way, or go on with it, or do nothing where that is done; return the last row of its table.
 
     Raises TrainingFailed.
@@ -89,7 +89,7 @@ def measure_speed(model: Path) -> float:
     return measure("", "positions/s", work, BenchSettings(seconds=0.5), one_core=False).value
 
 
-def play_base(config: CompareConfig, way: Way, base: Way) -> Standing | None:
+def play_base(config: CompareConfig, way: TrainWay, base: TrainWay) -> Standing | None:
     """Play a way against the base, at equal time for a move; raises MatchError and KeyboardInterrupt."""
     if not config.games or way == base:
         return None

@@ -9,7 +9,7 @@ BASE = ("--head pooled --filters 32 --blocks 4 --batch-size 128 --schedule cosin
         "--learning-rate 0.02 --value-weight 1 --value-blend 0.9 --teacher-weight 0.8 --ema 0.99 --test-share 0.02")
 
 
-class Way(NamedTuple):
+class TrainWay(NamedTuple):
     """One way to train."""
 
     name: str
@@ -18,30 +18,31 @@ class Way(NamedTuple):
 
 # What the lecture teaches to choose from; learning rates are those that suit each optimizer.
 WAYS = (
-    Way(BASE_NAME, ""),
-    Way("block-res", "--block res"), Way("block-se", "--block se"), Way("block-bottleneck", "--block bottleneck"),
-    Way("features-basic", "--features basic"),
-    Way("activation-swish", "--activation swish"), Way("activation-mish", "--activation mish"),
-    Way("norm-none", "--norm none"),
-    Way("optimizer-sgd", "--optimizer sgd --learning-rate 0.05"),
-    Way("optimizer-adamw", "--optimizer adamw --learning-rate 0.002"),
-    Way("optimizer-nadam", "--optimizer nadam --learning-rate 0.002"),
-    Way("optimizer-sam", "--optimizer sam --learning-rate 0.05"),
-    Way("no-average", "--ema 0"), Way("label-smoothing", "--label-smoothing 0.05"),
-    Way("no-ownership", "--ownership-weight 0"), Way("no-lead", "--lead-weight 0"),
-    Way("no-teacher", "--teacher-weight 0"),
+    TrainWay(BASE_NAME, ""),
+    TrainWay("block-res", "--block res"), TrainWay("block-se", "--block se"),
+    TrainWay("block-bottleneck", "--block bottleneck"),
+    TrainWay("features-basic", "--features basic"),
+    TrainWay("activation-swish", "--activation swish"), TrainWay("activation-mish", "--activation mish"),
+    TrainWay("norm-none", "--norm none"),
+    TrainWay("optimizer-sgd", "--optimizer sgd --learning-rate 0.05"),
+    TrainWay("optimizer-adamw", "--optimizer adamw --learning-rate 0.002"),
+    TrainWay("optimizer-nadam", "--optimizer nadam --learning-rate 0.002"),
+    TrainWay("optimizer-sam", "--optimizer sam --learning-rate 0.05"),
+    TrainWay("no-average", "--ema 0"), TrainWay("label-smoothing", "--label-smoothing 0.05"),
+    TrainWay("no-ownership", "--ownership-weight 0"), TrainWay("no-lead", "--lead-weight 0"),
+    TrainWay("no-teacher", "--teacher-weight 0"),
 )
 
 
-def read_way(text: str) -> Way:
+def read_way(text: str) -> TrainWay:
     """Return the way of a text NAME=OPTIONS; raises ValueError."""
     name, separator, options = text.partition("=")
     if not NAME.fullmatch(name) or not separator:
         raise ValueError(f"{text[:60]!r} is not NAME=OPTIONS (a name has letters, digits and ._+-)")
-    return Way(name, options.strip())
+    return TrainWay(name, options.strip())
 
 
-def choose_ways(names: str, own: list[Way]) -> list[Way]:
+def choose_ways(names: str, own: list[TrainWay]) -> list[TrainWay]:
     """Return the base, the ways of these names (with commas; empty: all that are known) and own ones.
 
     Raises ValueError for an unknown name and for one that stands twice.
