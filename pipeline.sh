@@ -3,6 +3,7 @@
 #
 #   ./pipeline.sh                           from a network that knows nothing
 #   ./pipeline.sh --start model/dual-net.bin  from a supervised model
+#   ./pipeline.sh --dry-run                 says how many positions, steps and hours a generation takes, and ends
 #   ./pipeline.sh --gate                    only a network that beats the playing one plays on (AlphaGo Zero's rule;
 #                                           without it the newest one plays: AlphaZero's)
 #
@@ -53,10 +54,12 @@ say() { printf 'pipeline.sh: %s\n' "$*" >&2; }
 die() { say "$*"; exit 2; }
 
 gate=false
+dry_run=false
 start=""
 while [ $# -gt 0 ]; do
     case $1 in
         --gate) gate=true ;;
+        --dry-run) dry_run=true ;;
         --start) [ $# -ge 2 ] || die "--start needs a model file"; start=$(realpath -- "$2" 2>/dev/null || echo "$2"); shift ;;
         -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; exit 0 ;;
         *) die "unknown option $1 (see --help)" ;;
@@ -205,15 +208,19 @@ stop_if_it_degenerates() { # stop_if_it_degenerates GENERATION: more games would
     [ "$status" -eq 0 ] || exit "$status"
 }
 
+self_play() { # self_play GENERATION OPTION...: the games of the playing network
+    # shellcheck disable=SC2086 # options are words
+    run "$python" selfplay_main.py --save-dir "$ARCHIVE" --num-data "$GAMES" --process "$PROCESSES" --size "$SIZE" \
+        --komi "$KOMI" --visits "$VISITS" --use-gpu "$USE_GPU" --model "$(network "$player")" \
+        --seed $((SEED + $1)) $SELF_PLAY_OPTIONS "${@:2}"
+}
+
 self_play_until_complete() { # self_play_until_complete GENERATION: sets `next` to it, or to a newer one
     local have
     have=$(count_games "$1")
     [ "${have:-0}" -lt "$GAMES" ] || return 0
     say "generation $1: self-play of generation $player, ${have:-0} of $GAMES games are there"
-    # shellcheck disable=SC2086 # options are words
-    run "$python" selfplay_main.py --save-dir "$ARCHIVE" --num-data "$GAMES" --process "$PROCESSES" --size "$SIZE" \
-        --komi "$KOMI" --visits "$VISITS" --use-gpu "$USE_GPU" --model "$(network "$player")" \
-        --seed $((SEED + $1)) $SELF_PLAY_OPTIONS
+    self_play "$1"
     # Where the settings have changed, self-play leaves the folder as it is and fills another one.
     next=$(newest "$ARCHIVE" "")
     have=$(count_games "$next")
@@ -221,16 +228,27 @@ self_play_until_complete() { # self_play_until_complete GENERATION: sets `next` 
 }
 
 learn() { # learn GENERATION: from the newest games
-    local launcher=("$python")
-    [ "$GPUS" -le 1 ] || launcher=("$python" -m torch.distributed.run --standalone --nproc-per-node "$GPUS")
     if $FINAL_STATUS; then run "$python" get_final_status.py --kifu-dir "$ARCHIVE"; fi
     say "generation $1: training"
+    train
+    put "$MODEL/rl-candidate.bin" "$generations/$1.bin"
+}
+
+train() { # train OPTION...: one pass over the newest games
+    local launcher=("$python")
+    [ "$GPUS" -le 1 ] || launcher=("$python" -m torch.distributed.run --standalone --nproc-per-node "$GPUS")
     local options=()
     [ "$(network 0)" = none ] || options=(--start "$(network 0)")
     # shellcheck disable=SC2086 # options are words
     run "${launcher[@]}" train.py --rl true --kifu-dir "$ARCHIVE" --size "$SIZE" --window-size "$WINDOW" \
-        --use-gpu "$USE_GPU" --data-dir "$DATA" --output "$MODEL/rl-candidate.bin" ${options[@]+"${options[@]}"} $TRAIN_OPTIONS
-    put "$MODEL/rl-candidate.bin" "$generations/$1.bin"
+        --use-gpu "$USE_GPU" --data-dir "$DATA" --output "$MODEL/rl-candidate.bin" ${options[@]+"${options[@]}"} $TRAIN_OPTIONS "$@"
+}
+
+estimate() { # estimate GENERATION: what a generation after it would take
+    say "$((GENERATIONS - $1)) generations are left; each of them:"
+    self_play "$1" --dry-run true
+    if [ "$(newest "$ARCHIVE" "")" -gt 0 ]; then train --dry-run true
+    else say "what training takes can be told once there are games"; fi
 }
 
 trained=$(newest "$generations" .bin)
@@ -238,6 +256,12 @@ if [ -n "$start" ] && ! cmp -s "$start" "$generations/0.bin"; then
     [ "$trained" -eq 0 ] && [ ! -f "$generations/0.bin" ] \
         || die "the run in $MODEL began from another network: leave out --start, or give another MODEL folder"
     put "$start" "$generations/0.bin"
+fi
+if $dry_run; then
+    player=0
+    [ ! -f "$generations/player" ] || player=$(cat "$generations/player")
+    estimate "$trained"
+    exit 0
 fi
 while true; do
     choose_player "$trained"

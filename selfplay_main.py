@@ -70,13 +70,15 @@ TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
               help="What is recorded to learn from: Gumbel AlphaZero's improved policy, or the shares of the visits.")
 @click.option("--batch-size", type=click.IntRange(16), default=None,
               help="Positions per call of the network.  [default: 128, on a GPU 4096]")
+@click.option("--dry-run", type=bool, default=False, show_default=True,
+              help="Say how many positions and hours the games would take on this machine, and write nothing.")
 @click.option("--ray", "ray_address", metavar="ADDRESS", default=None,
               help="Play on a Ray cluster: host:port of its head, auto (the cluster this machine is part of) or local "
                    "(a cluster of this machine alone). One worker for each CPU; if the cluster has GPUs and --use-gpu "
                    "is true, --process workers for each GPU instead.")
 def main(
     save_dir: Path, processes: int, use_gpu: bool, model: str, batch_size: int | None, ray_address: str | None,
-    **options: Any,
+    dry_run: bool, **options: Any,
 ) -> int:
     """Play games of the network against itself; the same command goes on with an unfinished batch."""
     from selfplay.archive import ArchiveError, BatchSettings, lock_archive, open_batch
@@ -90,6 +92,8 @@ def main(
         options["seed"] = secrets.randbits(63)
     try:
         model_path = find_self_play_model(model)
+        if dry_run:
+            return estimate(BatchSettings(**options), model_path, use_gpu, processes, batch_size)
         with lock_archive(save_dir):
             remote_pool = None if ray_address is None else connect(ray_address)
             batch = open_batch(save_dir, BatchSettings(**options), seed_given)
@@ -108,6 +112,19 @@ def main(
         return fail(str(error), error.status)
     except OSError as error:
         return fail(f"{error.strerror or error}: {error.filename or save_dir}", 2)
+
+
+def estimate(settings: Any, model: str, use_gpu: bool, processes: int, batch_size: int | None) -> int:
+    """Say what the games would take, and return the exit status."""
+    from nn.model_file import ModelFileError
+    from selfplay.estimate import estimate_batch
+
+    try:
+        for line in estimate_batch(settings, model, use_gpu, processes, batch_size):
+            print_out(line)
+    except ModelFileError as error:
+        return fail(str(error), 2)
+    return EXIT_OK
 
 
 def find_self_play_model(model: str) -> str:

@@ -15,7 +15,7 @@ from nn.model_file import ModelFile
 from selfplay.archive import BatchSettings
 from selfplay.batch import SelfPlay, compile_steps, slots_per_half
 from selfplay.game import GameRecord, NewGame, draw_game
-from selfplay.games import new_terms
+from selfplay.games import Terms, new_terms
 from selfplay.progress import summarize
 from sgf.selfplay_record import write_game
 
@@ -137,6 +137,13 @@ def _report_failure(connection: Connection, text: str, status: int) -> None:
         return
 
 
+def terms_of(settings: BatchSettings) -> Terms:
+    """Return what the games of a batch are played by."""
+    return new_terms(settings.size, settings.visits, settings.rules, settings.resign_threshold,
+                     settings.target_scale, settings.opening_moves, settings.opening_temperature,
+                     settings.policy_temperature, settings.search, settings.target)
+
+
 def _work(connection: Connection, task: WorkerTask) -> None:
     """Load the network and play; raises Stop."""
     from nn.inference.batch_evaluator import load_batch_evaluator
@@ -149,9 +156,7 @@ def _work(connection: Connection, task: WorkerTask) -> None:
     except ModelFileError as error:
         _report_failure(connection, str(error), EXIT_BAD_FILE)
         return
-    terms = new_terms(settings.size, settings.visits, settings.rules, settings.resign_threshold,
-                      settings.target_scale, settings.opening_moves, settings.opening_temperature,
-                      settings.policy_temperature, settings.search, settings.target)
+    terms = terms_of(settings)
     orders = Orders(connection, task)
     compile_steps(plane_set_of(evaluator))
     play = SelfPlay(evaluator, terms, orders.next_game)

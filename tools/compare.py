@@ -46,7 +46,8 @@ def main(out: Path, ways: str, texts: tuple[str, ...], **options: Any) -> int:
     from tools.comparelib.runs import CompareConfig, Outcome, TrainingFailed, measure_speed, play_base, train_way
     from tools.comparelib.table import format_page
 
-    config, outcomes = CompareConfig(**options), []
+    config = CompareConfig(**options)
+    outcomes: list[Outcome] = []
     try:
         chosen = choose_ways(ways, [read_way(text) for text in texts])
         for way in chosen:

@@ -37,6 +37,9 @@ def folders(archive: Path) -> list[int]:
 
 def play_games(options: dict[str, str]) -> None:
     """Fill the newest folder that is not complete, or a new one; a game names the network that played it."""
+    if "--dry-run" in options:
+        print("hours of self-play")
+        return
     archive, games = Path(options["--save-dir"]), int(options["--num-data"])
     network = "nothing" if options["--model"] == "none" else Path(options["--model"]).read_text()
     newest = max(folders(archive), default=0)
@@ -51,6 +54,9 @@ def play_games(options: dict[str, str]) -> None:
 
 def learn(options: dict[str, str]) -> None:
     """Learn from the newest generation, unless that is done already."""
+    if "--dry-run" in options:
+        print("hours of training")
+        return
     newest = max(folders(Path(options["--kifu-dir"])))
     candidate = Path(options["--output"])
     state = candidate.with_name("rl-state.ckpt")

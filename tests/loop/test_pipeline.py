@@ -72,6 +72,16 @@ def test_the_newest_network_plays(root: Path, environment: dict[str, str]) -> No
 
 
 @pytest.mark.slow
+def test_a_dry_run_tells_what_a_generation_takes(root: Path, environment: dict[str, str]) -> None:
+    status, output = finish(root, environment, "--dry-run")
+    assert status == 0 and "4 generations are left" in output and "hours of self-play" in output
+    assert "once there are games" in output and not list(Path(environment["ARCHIVE"]).iterdir())
+    assert finish(root, {**environment, "GENERATIONS": "1"})[0] == 0
+    status, output = finish(root, environment, "--dry-run")
+    assert status == 0 and "3 generations are left" in output and "hours of training" in output
+
+
+@pytest.mark.slow
 def test_a_run_that_degenerates_stops_and_says_how_to_go_on(root: Path, environment: dict[str, str]) -> None:
     environment = {**environment, "DEGENERATE": "2", "GENERATIONS": "3"}
     for _ in range(2):

@@ -272,3 +272,17 @@ def test_two_runs_do_not_share_an_archive(tmp_path: Path) -> None:
     with lock_archive(tmp_path / "archive"), pytest.raises(ArchiveError, match="another self-play is running"):
         lock_archive(tmp_path / "archive")
     lock_archive(tmp_path / "archive").close()
+
+
+def test_a_dry_run_tells_positions_and_hours_and_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from tests.tools.in_process import run_in_process
+
+    monkeypatch.setattr("selfplay.estimate.measure_play", lambda *_: 1000.0)
+    options = ["--save-dir", str(tmp_path / "games"), *SMALL, "--dry-run", "true", "--process", "1"]
+    done = run_in_process(selfplay_main.main, "selfplay_main.py", *options, "--num-data", "900")
+    first, second = done.stdout.splitlines()
+    # 0.8 * 16 points are 13 moves, and 900 games of 13 moves at 2 visits take 23.4 seconds.
+    assert "900 games of about 13 moves" in first and "11700 positions" in first and "asked 23400 times" in first
+    assert second.endswith("in one process of 1: 138462 games/hour, 0.01 hours.") and not list(tmp_path.iterdir())
