@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numba
 import numpy as np
 import pytest
 
@@ -406,10 +407,15 @@ class FirstMove(ConstantEvaluator):
 
 
 @pytest.mark.plain
-def test_lines_end_at_the_greatest_depth() -> None:
-    tree = MCTSTree(FirstMove(19), 19, small_params(selection=Selection(atari_prior=0.0)))
-    tree.search(GoBoard(19), Stone.BLACK, SearchLimit(MAX_DEPTH + 50, strict=True))
-    assert check_tree(tree, max_depth=MAX_DEPTH) == MAX_DEPTH
+def test_lines_end_at_the_greatest_depth(monkeypatch: pytest.MonkeyPatch) -> None:
+    size, depth = 19, MAX_DEPTH
+    if numba.config.DISABLE_JIT:  # 400 moves of 450 lines would take as long as all other tests in this mode
+        size, depth = 7, 60
+        for module in ("mcts.search_kernels", "mcts.tree_arrays"):
+            monkeypatch.setattr(f"{module}.MAX_DEPTH", depth)
+    tree = MCTSTree(FirstMove(size), size, small_params(selection=Selection(atari_prior=0.0)))
+    tree.search(GoBoard(size), Stone.BLACK, SearchLimit(depth + 50, strict=True))
+    assert check_tree(tree, max_depth=depth) == depth
     assert len(tree.result().candidates[0].pv) > 10
 
 
