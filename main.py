@@ -39,7 +39,7 @@ from gtp.katago_start import StartError, translate_arguments
 from gtp.self_check import check_gtp, check_json
 from mcts.constant import CONST_VISITS, DEFAULT_LAG, KEEP_ALL, MCTS_TREE_SIZE
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, WITH_NETWORK
-from mcts.uct_params import UctParams, read_uct_params
+from mcts.uct.params import UctParams, read_uct_params
 from nn.model_file import CLASSIFIER_FILE, RANDOM_MODEL
 from program import PROGRAM_NAME, VERSION
 

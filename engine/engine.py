@@ -24,11 +24,11 @@ from engine.precompile import compile_planes, compile_rules, compiling
 from mcts.analysis import SearchResult
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit
-from mcts.playout_tree import PlayoutTree
 from mcts.score_estimate import Estimate, Estimator, ScoreEstimator
 from mcts.time_manager import StartOptions
 from mcts.tree import Evaluator, MCTSTree
 from mcts.tree_estimate import TreeEstimator, make_estimate
+from mcts.uct.tree import PlayoutTree
 from nn.feature import plane_set_of
 from nn.inference.policy_player import RawEvaluation, evaluate
 from nn.model_file import choose_size, describe_sizes

@@ -9,7 +9,7 @@ from engine.levels import FULL_LEVEL, LEVELS, Level, Resigning
 from mcts.constant import DEFAULT_LAG, KEEP_ALL, PUCT
 from mcts.params import SearchParams
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, SearchKind
-from mcts.uct_params import PlayoutParams, UctParams
+from mcts.uct.params import PlayoutParams, UctParams
 from nn.model_file import CLASSIFIER_FILE, RANDOM_MODEL, tells_lead
 
 DEFAULT_MODEL = "model/model.bin"

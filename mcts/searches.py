@@ -20,7 +20,7 @@ class SearchKind:
         plans_visits: whether it must know its visits beforehand, also on a clock.
         keeps_tree: whether it goes on from the last tree, so that thinking on the opponent's time helps.
         draws_noise: whether it searches the same position in many ways, as self-play needs it.
-        asks_network: whether a network judges positions; playouts do otherwise (mcts/playout_tree.py).
+        asks_network: whether a network judges positions; playouts do otherwise (mcts/uct/tree.py).
     """
 
     algorithm: int

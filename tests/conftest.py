@@ -27,7 +27,7 @@ def compile_once() -> None:
     from board.stone import Stone
     from engine.precompile import SIZE, VISITS, compile_planes, compiling
     from mcts.params import SearchLimit
-    from mcts.playout_tree import PlayoutTree
+    from mcts.uct.tree import PlayoutTree
     from nn.plane_sets import PLANE_SETS
     from selfplay.batch import compile_steps
     with compiling(compile_steps):

@@ -1,12 +1,12 @@
 """Learn from games what moves weigh in the search without a network, and write the table that it reads.
 
-    python tools/learn_patterns.py --kifu-dir FOLDER --out mcts/patterns.txt
+    python tools/learn_patterns.py --kifu-dir FOLDER --out mcts/uct/patterns.txt
 
 A move competes with all other moves of its position; the strength of a move is the product of the gammas of its
 features, found by minorization-maximization (Coulom, "Computing Elo ratings of move patterns in the game of Go", 2007).
 One game in ten is kept back: how well the gammas foretell its moves is told on stderr and in the table's head. The
 table has two parts: `playout`, the few features that playouts draw by, and `prior`, all those that the tree begins
-with. mcts/pattern_table.py tells how it is read.
+with. mcts/uct/pattern_table.py tells how it is read.
 """
 
 import sys
@@ -22,7 +22,7 @@ from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.atomic_file import write_atomically
 from common.command_line import run_command
 from common.print_console import print_err
-from mcts.pattern_table import CODES, draw_code
+from mcts.uct.pattern_table import CODES, draw_code
 from sgf.collection import Kifu, cut_into_pieces, list_sgf_files, read_pieces
 from tools.patternlib.minorization import Foresight, Model
 from tools.patternlib.rows import PARTS, Rows, collect_rows

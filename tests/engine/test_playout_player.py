@@ -10,8 +10,8 @@ import pytest
 from board.stone import Stone
 from engine.engine import Engine, EvaluatorSource
 from engine.options import EngineOptions
-from mcts.playout_tree import PlayoutTree
-from mcts.uct_params import UctParams
+from mcts.uct.params import UctParams
+from mcts.uct.tree import PlayoutTree
 from nn.model_file import ANY_SIZE
 from tests.gtp.players import FakeEvaluator, run_main
 

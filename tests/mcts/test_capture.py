@@ -8,8 +8,8 @@ import pytest
 
 from board.stone import Stone
 from common.kernel import without_compiler
-from mcts.capture import find_region, solve
-from mcts.dfpn import CAPTURED, SAFE, UNKNOWN
+from mcts.tactics.capture import find_region, solve
+from mcts.tactics.dfpn import CAPTURED, SAFE, UNKNOWN
 from tests.gtp.players import Controller
 from tests.mcts.trees import Game
 from tests.reference.naive_capture import TooLargeError, is_captured

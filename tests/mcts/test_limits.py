@@ -409,7 +409,7 @@ class FirstMove(ConstantEvaluator):
 @pytest.mark.plain
 def test_lines_end_at_the_greatest_depth(monkeypatch: pytest.MonkeyPatch) -> None:
     size, depth = 19, MAX_DEPTH
-    if getattr(numba.config, "DISABLE_JIT", False):  # 400 moves of 450 lines would take as long as all other tests in this mode
+    if getattr(numba.config, "DISABLE_JIT", False):  # where 400 moves of 450 lines would take a long time
         size, depth = 7, 60
         for module in ("mcts.search_kernels", "mcts.tree_arrays"):
             monkeypatch.setattr(f"{module}.MAX_DEPTH", depth)

@@ -8,7 +8,7 @@ from board.constant import PASS
 from board.geometry import get_geometry
 from board.pattern import eye_color_of_code, pattern_code
 from board.state import BLACK, EMPTY, PASSES, TO_MOVE, WHITE, copy_state
-from mcts.pattern_table import (
+from mcts.uct.pattern_table import (
     UNIT,
     PatternFileError,
     canonical_codes,
@@ -19,8 +19,8 @@ from mcts.pattern_table import (
     read_gammas,
     swap_colors,
 )
-from mcts.playout_board import PlayoutGame, new_playout_work, play_in_playout, start_playout
-from mcts.playout_policy import (
+from mcts.uct.playout_board import PlayoutGame, new_playout_work, play_in_playout, start_playout
+from mcts.uct.playout_policy import (
     CAPTURE,
     RESCUE,
     PlayoutRules,
@@ -31,7 +31,7 @@ from mcts.playout_policy import (
     list_answers,
     play_out,
 )
-from mcts.playout_shapes import find_nakade, has_vital_point, is_dead_shape, shape_number
+from mcts.uct.playout_shapes import find_nakade, has_vital_point, is_dead_shape, shape_number
 from tests.reference.slow_board import SlowBoard
 from tests.reference.twins import Twins
 

@@ -9,10 +9,10 @@ import pytest
 from board.constant import PASS
 from common.kernel import without_compiler
 from mcts.params import SearchLimit, SearchParams
-from mcts.playout_tree import PlayoutCalls, PlayoutTree
 from mcts.restriction import Restriction
 from mcts.tree import MCTSTree
-from mcts.uct_params import PlayoutParams
+from mcts.uct.params import PlayoutParams
+from mcts.uct.tree import PlayoutCalls, PlayoutTree
 from nn.classifier import Classifier, judge_points, new_judge, write_classifier
 from nn.feature import generate_input_planes
 from nn.point_marks import MARKS, mark_points

@@ -11,7 +11,9 @@ from board.state import BLACK, WHITE
 from board.stone import Stone
 from mcts.node import MCTSNode
 from mcts.params import SearchLimit
-from mcts.pattern_features import (
+from mcts.restriction import Restriction
+from mcts.uct.params import PlayoutParams, UctParams, read_uct_params
+from mcts.uct.pattern_features import (
     ATARI,
     ATARI_LADDER,
     CAPTURE_SAVES,
@@ -26,9 +28,7 @@ from mcts.pattern_features import (
     SELF_ATARI,
     find_features,
 )
-from mcts.playout_tree import PlayoutCalls, PlayoutTree
-from mcts.restriction import Restriction
-from mcts.uct_params import PlayoutParams, UctParams, read_uct_params
+from mcts.uct.tree import PlayoutCalls, PlayoutTree
 from tests.mcts.trees import Game, check_line
 from tests.reference.naive_uct import UctMove, UctNode, count_line, moves_compared
 from tests.reference.twins import Twins
@@ -124,7 +124,7 @@ def test_the_tree_is_kept_from_move_to_move_and_grows() -> None:
 
 
 def test_moves_join_in_the_rhythm_of_the_paper() -> None:
-    from mcts.uct import open_edges
+    from mcts.uct.selection import open_edges
     params = UctParams(widening=40.0, growth=1.4)
     for visits in range(0, 3000, 7):
         assert open_edges(visits, 1000, params) == moves_compared(visits, params)

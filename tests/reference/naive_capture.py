@@ -1,4 +1,4 @@
-"""Which positions are captured, found backwards over all positions that can come: the twin of mcts/dfpn.py.
+"""Which positions are captured, found backwards over all positions that can come: the twin of mcts/tactics/dfpn.py.
 
 A position is captured where the attacker has a move to a captured one, or where all the defender's moves, the pass
 among them, lead to such; nothing else is, least of all what repeats itself.

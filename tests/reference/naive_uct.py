@@ -1,4 +1,4 @@
-"""A search without a network so plain that it is right by inspection: the twin of mcts/uct_kernels.py.
+"""A search without a network so plain that it is right by inspection: the twin of mcts/uct/kernels.py.
 
 It makes no playouts of its own: it is told each line that was played, checks that it would have gone the same way
 through the tree, and counts the game on every node of the way, for the moves that were made and for RAVE.
@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from mcts.uct_params import UctParams
+from mcts.uct.params import UctParams
 
 
 @dataclass(eq=False)

@@ -7,10 +7,10 @@ from board.go_board import GoBoard
 from board.state import State, copy_state, new_state
 from common.kernel import kernel
 from mcts.params import SearchLimit
-from mcts.playout_board import PlayoutGame, new_playout_work, start_playout
-from mcts.playout_policy import PlayoutRules, play_out, playout_score
-from mcts.playout_tree import PlayoutTree, make_rules
-from mcts.uct_params import UctParams
+from mcts.uct.params import UctParams
+from mcts.uct.playout_board import PlayoutGame, new_playout_work, start_playout
+from mcts.uct.playout_policy import PlayoutRules, play_out, playout_score
+from mcts.uct.tree import PlayoutTree, make_rules
 from tools.benchlib.measure import BenchSettings, Figure, Workload, measure
 
 # Targets by board size: playouts a second; Aya's, with patterns, in 2008.

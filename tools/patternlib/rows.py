@@ -15,10 +15,10 @@ from board.rules import is_legal, list_legal_moves, play_recorded
 from board.state import BLACK, LAST_MOVE, TO_MOVE, WIDTH, History, State, new_history, new_state, start_history
 from board.string import set_up_stones
 from common.kernel import kernel
-from mcts.pattern_features import FEATURES, find_features
-from mcts.pattern_table import PATTERN, PLAYOUT, PRIOR, canonical_codes, swap_colors
-from mcts.playout_policy import MOST_ANSWERS, list_answers, place_around
-from mcts.playout_tree import ANSWER_VALUES, NEAR_VALUES
+from mcts.uct.pattern_features import FEATURES, find_features
+from mcts.uct.pattern_table import PATTERN, PLAYOUT, PRIOR, canonical_codes, swap_colors
+from mcts.uct.playout_policy import MOST_ANSWERS, list_answers, place_around
+from mcts.uct.tree import ANSWER_VALUES, NEAR_VALUES
 from sgf.collection import Kifu
 
 # The columns of a row: first the pattern, then the features of the tree's moves, then those of the playouts'.

@@ -1,4 +1,4 @@
-"""UCT: selection by UCB1, RAVE and priors, over a widening choice of moves (formulas and sources: mcts/uct_params.py).
+"""UCT: selection by UCB1, RAVE and priors, over a widening choice of moves (formulas and sources: mcts/uct/params.py).
 
 N are a node's visits, n those of a move.
 """
@@ -7,7 +7,7 @@ import math
 
 from common.kernel import kernel
 from mcts.tree_arrays import Tree
-from mcts.uct_params import UctParams
+from mcts.uct.params import UctParams
 
 
 @kernel

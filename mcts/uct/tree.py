@@ -20,13 +20,9 @@ from mcts.analysis import SearchResult
 from mcts.constant import KEEP_ALL
 from mcts.network_calls import Call, NetworkCalls
 from mcts.params import Plan, SearchLimit, SearchParams
-from mcts.pattern_features import PriorTable, make_prior_table
-from mcts.pattern_table import PLAYOUT, PRIOR, Gammas, make_weights, read_gammas
-from mcts.playout_board import new_playout_work
-from mcts.playout_policy import CAPTURE, NO_ANSWER, RESCUE, PlayoutRules
 from mcts.tree import MCTSTree, Wishes
 from mcts.tree_arrays import NODES, Position, Tree
-from mcts.uct_kernels import (
+from mcts.uct.kernels import (
     UctPlan,
     back_up_lines,
     begin_uct,
@@ -35,7 +31,11 @@ from mcts.uct_kernels import (
     search_lines,
     select_lines,
 )
-from mcts.uct_params import PlayoutParams, UctParams
+from mcts.uct.params import PlayoutParams, UctParams
+from mcts.uct.pattern_features import PriorTable, make_prior_table
+from mcts.uct.pattern_table import PLAYOUT, PRIOR, Gammas, make_weights, read_gammas
+from mcts.uct.playout_board import new_playout_work
+from mcts.uct.playout_policy import CAPTURE, NO_ANSWER, RESCUE, PlayoutRules
 from nn.classifier import PointJudge, new_judge, read_classifier
 from nn.feature import Evaluator
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from board.pattern import DIAGONAL, ORTHOGONAL
 from board.state import BLACK, OUT_OF_BOARD, WHITE
-from mcts.playout_board import CODES, UNIT
+from mcts.uct.playout_board import CODES, UNIT
 
 PATTERN_FILE = Path(__file__).with_name("patterns.txt")
 PLAYOUT, PRIOR = "playout", "prior"

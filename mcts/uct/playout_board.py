@@ -19,7 +19,7 @@ from board.rules import neighbor_strings, play
 from board.state import BLACK, EMPTY, LAST_MOVE, SIZE, TO_MOVE, WHITE, WIDTH, State, new_state
 from common.kernel import kernel
 
-# A weight in whole numbers: gamma 1 (mcts/pattern_table.py) is this much.
+# A weight in whole numbers: gamma 1 (mcts/uct/pattern_table.py) is this much.
 UNIT = 1000
 CODES = 1 << 16
 # Points that a playout treats in a special way at one move, at most.

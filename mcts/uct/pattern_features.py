@@ -14,7 +14,7 @@ from board.pattern import pattern_code
 from board.rules import self_atari_size
 from board.state import EMPTY, LAST_MOVE, OUT_OF_BOARD, SIZE, WIDTH, State
 from common.kernel import kernel
-from mcts.pattern_table import PATTERN, Gammas, spread_patterns
+from mcts.uct.pattern_table import PATTERN, Gammas, spread_patterns
 
 MOST_DISTANCE = 12
 NONE = "none"

@@ -1,4 +1,4 @@
-"""Whether a string lives or can be captured, whoever moves first: proof-number search (mcts/dfpn.py) on a board."""
+"""Whether a string lives or can be captured, whoever moves first: proof-number search (dfpn.py) on a board."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from board.constant import PASS
 from board.go_board import GoBoard
 from board.state import EMPTY, KO_POS, TO_MOVE, copy_state
 from board.stone import Stone
-from mcts.dfpn import CAPTURED, SAFE, UNKNOWN, ProofTask, ProofWork, easiest_move, new_proof_work, prove
+from mcts.tactics.dfpn import CAPTURED, SAFE, UNKNOWN, ProofTask, ProofWork, easiest_move, new_proof_work, prove
 
 # Empty points of a region in which every move is looked at; around a string in a larger one only moves near to it are,
 # and with more liberties than these it has got away.

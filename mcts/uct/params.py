@@ -25,7 +25,7 @@ class UctParams(NamedTuple):
     prior: float = 0.3
     # Visits of a move before its position becomes a node of the tree.
     expand: float = 4.0
-    # Playouts (mcts/playout_policy.py): weights of patterns, of the neighbors of the last two moves and of answers to
+    # Playouts (playout_policy.py): weights of patterns, of the neighbors of the last two moves and of answers to
     # them, 1 or 0; the chance to play the vital point of a small region; self-ataris of so many stones or more are
     # refused, 0 for none, and with seki smaller ones, too, that could not kill.
     patterns: float = 1.0

@@ -17,8 +17,8 @@ from board.score import area_score
 from board.state import EMPTY, LAST_MOVE, PASSES, SIZE, TO_MOVE, WIDTH, State
 from board.string import find_liberty
 from common.kernel import kernel
-from mcts.playout_board import SPECIAL, PlayoutGame, play_in_playout, refresh, set_weight
-from mcts.playout_shapes import breaks_nothing, find_nakade
+from mcts.uct.playout_board import SPECIAL, PlayoutGame, play_in_playout, refresh, set_weight
+from mcts.uct.playout_shapes import breaks_nothing, find_nakade
 
 # Kinds of answers to the last moves: a capture beside them, and a rescue of a string that stands in atari.
 NO_ANSWER, CAPTURE, RESCUE = 0, 1, 2

@@ -15,14 +15,14 @@ from board.state import BLACK, PASSES, TO_MOVE, WHITE, History, copy_state, copy
 from common.kernel import kernel
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.outcome import value_of_lead
-from mcts.pattern_features import FEATURES, PriorTable, find_features, move_gamma
-from mcts.playout_board import PlayoutGame, start_playout
-from mcts.playout_policy import PlayoutRules, play_out, playout_score
 from mcts.pruning import prune_by_classifier
 from mcts.search_kernels import add_candidates
 from mcts.tree_arrays import EXPANDED, NODES, ROOT, Batch, Position, Tree, add_node
-from mcts.uct import select_by_uct
-from mcts.uct_params import UctParams
+from mcts.uct.params import UctParams
+from mcts.uct.pattern_features import FEATURES, PriorTable, find_features, move_gamma
+from mcts.uct.playout_board import PlayoutGame, start_playout
+from mcts.uct.playout_policy import PlayoutRules, play_out, playout_score
+from mcts.uct.selection import select_by_uct
 from nn.classifier import PointJudge
 
 # The share of the priors that PASS has: next to nothing, so that it is looked at when nothing else is left to do.

@@ -1,0 +1,1 @@
+"""Local questions, settled by proof: can this string be captured?"""
