@@ -116,7 +116,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_a_node_joins_and_another_is_lost(root: Path, tmp_path: Path, cluster: Any, model: str) -> None:
     """The games are those of a single machine, and what was finished is not touched again."""
-    count = 150
+    count = 64
     options = ["--num-data", str(count), "--model", model]
     local = run(root, tmp_path / "local", *options, "--process", "1")
     assert local.returncode == 0, local.stderr
