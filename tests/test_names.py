@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+import pytest
+
 from tests.test_floors import ROOT, program_files
 
 # Methods that are found by their names: commands of GTP (gtp/commands/), messages of the page (browser/session.py).
@@ -51,6 +53,7 @@ def find_unused(trees: Iterable[ast.AST]) -> set[str]:
             if used[name.split(".")[-1]] == used_names(node)[name.split(".")[-1]]}
 
 
+@pytest.mark.slow
 def test_what_only_tests_call_is_one_of_the_lectures_names() -> None:
     page = (ROOT / "doc" / "README.md").read_text(encoding="utf-8")
     layer = set(re.findall(r"`(\w+\.\w+)`", page.partition("<!-- the lecture's names -->\n")[2].partition("\n\n")[0]))

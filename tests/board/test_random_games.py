@@ -107,6 +107,7 @@ def test_small_random_game_equals_its_twins(size: int, seed: int, check_superko:
     play_random_game(size, seed, check_superko, max(2, size * size // 3), Counter())
 
 
+@pytest.mark.slow
 def test_the_stress_meets_every_event() -> None:
     events: Counter[str] = Counter()
     for seed in range(20, 44):

@@ -27,6 +27,7 @@ print(*sorted({"torch", "openvino"} & set(sys.modules)))
 """
 
 
+@pytest.mark.slow
 def test_it_needs_no_torch(root: Path) -> None:
     assert subprocess.run([sys.executable, "-c", PLAY], cwd=root, capture_output=True, text=True).stdout.split() == []
 

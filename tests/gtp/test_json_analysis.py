@@ -350,6 +350,7 @@ def test_an_urgent_query_overtakes_those_that_wait():
     assert [answer["id"] for answer in analyst.answers] == ["t", "long", "urgent", "later"]
 
 
+@pytest.mark.slow
 def test_reports_while_the_search_runs():
     analyst = Analyst()
     query = LONG | {"reportDuringSearchEvery": 0.001, "includeOwnership": True}
@@ -407,6 +408,7 @@ changes = st.dictionaries(st.sampled_from(NAMES), values, min_size=1, max_size=4
 SHAPES = ({"error"}, {"error", "field", "id"}, {"warning", "field", "id"})
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(changes, min_size=1, max_size=3), st.binary(max_size=20).filter(lambda text: b"\n" not in text))
 def test_malformed_queries_get_well_formed_answers(wrong: list[dict[str, Any]], garbage: bytes):

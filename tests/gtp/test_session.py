@@ -133,6 +133,7 @@ def test_bad_options_are_one_line_and_exit_2(options: list[str], named: str):
     assert named in str(getattr(result.exception, "format_message", lambda: "")())
 
 
+@pytest.mark.slow
 def test_main_reports_errors_in_one_line(tmp_path: Path):
     for options in (["--size", "1"], ["--model", "nothing.bin"], ["--frobnicate"]):
         status, out, err = run_main(*options, cwd=tmp_path)

@@ -61,6 +61,7 @@ def assert_complete(environment: dict[str, str], players: list[int], first: str 
         assert len(played.read_text().splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_the_newest_network_plays(root: Path, environment: dict[str, str]) -> None:
     status, output = finish(root, environment)
     assert status == 0, output

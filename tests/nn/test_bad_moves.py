@@ -158,6 +158,7 @@ def learn(*arguments: object) -> str:
         return CliRunner().invoke(train.main, [*map(str, arguments)]).output
 
 
+@pytest.mark.slow
 def test_the_command_learns_and_prints_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nn.training.bad_moves.KEPT_BACK", 4)
     monkeypatch.setattr("nn.data.move_samples.KEPT_BACK", 4)

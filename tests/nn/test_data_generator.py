@@ -191,6 +191,7 @@ def test_files_are_filled_in_order_and_stale_ones_removed(tmp_path: Path, monkey
     assert left == sorted([Path(path).name for path in paths] + ["rl_data_0.npz"])
 
 
+@pytest.mark.slow
 def test_worker_processes_give_the_same_files(tmp_path: Path) -> None:
     write_games(tmp_path / "kifu", [random_game(seed) for seed in range(70)])
     one = load(generate(tmp_path)[0])

@@ -174,6 +174,7 @@ def config(folder: Path) -> TrainConfig:
                        lead_weight=0.1, test_share=0.3, use_gpu=False, data_dir=folder, output=folder / "x.bin")
 
 
+@pytest.mark.slow
 def test_a_network_learns_all_that_labels_say(config: TrainConfig) -> None:
     trainer = Trainer(replace(config, filters=32, batch_size=16, test_share=0.0, learning_rate=0.05), SUPERVISED)
     samples = trainer.data._make(np.arange(8))  # type: ignore[attr-defined]

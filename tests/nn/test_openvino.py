@@ -108,6 +108,7 @@ def test_it_gives_the_answers_of_the_network(kind: str, runtime: Path, tmp_path:
     check(again, network)
 
 
+@pytest.mark.slow
 def test_the_second_start_does_without_torch(runtime: Path, second_start: Path) -> None:
     code = ("import sys; from nn.inference import openvino_evaluator as o; from pathlib import Path; "
             f"o.cache_folder = lambda: Path({str(runtime)!r}); from nn.inference.loading import load_evaluator; "

@@ -137,6 +137,7 @@ def test_folders_beyond_the_window_lose_their_files(archive: Path, read_paths: l
     assert sorted(read_paths) == ["3/1.sgf", "3/2.sgf", "3/3.sgf"]
 
 
+@pytest.mark.slow
 def test_worker_processes_give_the_same_files(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     generate(archive)
     monkeypatch.setattr(nn.data.selfplay_data, "PIECES_PER_TASK", 2)

@@ -45,6 +45,7 @@ def test_what_draws_the_picture_is_installed_where_readme_says_to_train(root: Pa
     assert re.search(r"pip install .*\bmatplotlib\b.*\n(.*\n)*.*train\.py", train)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", [SUPERVISED_LAYOUT, REINFORCEMENT_LAYOUT])
 def test_the_picture_is_drawn_with_gaps_in_the_table(tmp_path: Path, curves: None, layout) -> None:
     pytest.importorskip("matplotlib")

@@ -93,6 +93,7 @@ def test_another_runtime_is_compared_with_torch() -> None:
     assert all(figure.value > 0 for figure in figures)
 
 
+@pytest.mark.slow
 def test_network_and_engine(tmp_path: Path) -> None:
     """A random network is measured alone and in the search, and described."""
     content = call_for_json(tmp_path, "network", "--model", "none")
@@ -138,6 +139,7 @@ def test_cluster(tmp_path: Path) -> None:
     assert 2 <= length <= 18 and sum(figure["unit"] == "games/s" for figure in content["figures"]) == 4
 
 
+@pytest.mark.slow
 def test_data(tmp_path: Path) -> None:
     """Games of a folder are converted, and nothing but the wanted files stays behind."""
     folder = tmp_path / "kifu"
@@ -181,6 +183,7 @@ def test_signature_is_the_same_twice_and_follows_the_search() -> None:
         assert calculate_signature((other,)) != first, other
 
 
+@pytest.mark.slow
 def test_signature_command_prints_one_number() -> None:
     """The command's number is that of all cases."""
     lines = call("signature").stdout.splitlines()

@@ -54,6 +54,7 @@ def write_match(folder: Path, first: str, second: str, tmp_path: Path, winners: 
     (folder / "games.jsonl").write_text("".join(lines) + '{"index": 9')
 
 
+@pytest.mark.slow
 def test_the_elo_of_generations_goes_into_the_metrics(tmp_path: Path) -> None:
     matches, metrics = tmp_path / "matches", tmp_path / "rl-metrics.csv"
     write_match(matches / "5-0", "generation-5", "generation-0", tmp_path, ["first", "first", "draw", "second"])
@@ -72,6 +73,7 @@ def test_the_elo_of_generations_goes_into_the_metrics(tmp_path: Path) -> None:
     assert rows["5"]["elo_games"] == "6"
 
 
+@pytest.mark.slow
 def test_without_gnugo_the_first_generation_is_zero(tmp_path: Path) -> None:
     matches, metrics = tmp_path / "matches", tmp_path / "rl-metrics.csv"
     write_match(matches / "5-0", "generation-5", "generation-0", tmp_path, ["first"] * 4)

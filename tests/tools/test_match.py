@@ -19,6 +19,7 @@ from tools.matchlib.runner import run_match
 GNU_GO_OPTIONS = "--mode gtp --level 1 --chinese-rules --positional-superko --capture-all-dead"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "reason", "suffix", "detail"), [
     ("--crash-at 3", "crash", "F", "exit status 3: fake: out of luck"),
     ("--hang-at 2", "timeout", "F", "no reply to 'genmove"),
@@ -38,6 +39,7 @@ def test_fault_costs_the_engine_at_fault(
     assert all(detail in record.detail and "second engine" in record.detail for record in records)
 
 
+@pytest.mark.slow
 def test_loss_on_time(tmp_path: Path) -> None:
     """The referee's own clock decides, and an engine that answers late stays in the match."""
     records = play_match(tmp_path, first="--slow 0.35", time_seconds=1)
@@ -198,6 +200,7 @@ def test_dead_stones_change_the_friendly_score_only() -> None:
     assert (referee.get_area_score(), referee.get_friendly_score()) == (18.5, 24.5)
 
 
+@pytest.mark.slow
 def test_gnu_go_can_play(tmp_path: Path, gnugo: str) -> None:
     """GNU Go plays a game to the end under its recommended options and loses none by rules."""
     run_match(MatchConfig(f"gnugo {GNU_GO_OPTIONS}", fake(), tmp_path, games=2, size=5, komi=0.5))

@@ -55,6 +55,7 @@ def test_match_goes_on_after_a_signal(root: Path, tmp_path: Path, number: signal
     assert len(list((directory / "sgf").glob("*.sgf"))) == GAMES and f"{GAMES} games, 5x5" in output
 
 
+@pytest.mark.slow
 def test_bad_options_give_one_line(root: Path, tmp_path: Path) -> None:
     """A missing command and another match's directory end with status 2 and name the trouble."""
     process = start_match(root, tmp_path / "missing", "--second", "no-such-engine --gtp")

@@ -32,6 +32,7 @@ def play(directory: Path, players: dict[str, str], *options: str) -> tuple[int, 
     return result.return_value, result.output
 
 
+@pytest.mark.slow
 def test_everybody_meets_everybody_and_a_second_run_goes_on(tmp_path: Path) -> None:
     players = {name: fake(f"--name {name} --seed {seed}") for seed, name in enumerate(("one", "two", "three"), 1)}
     status, text = play(tmp_path, players, "--games", "2")

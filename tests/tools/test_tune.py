@@ -60,6 +60,7 @@ def test_values_come_to_their_places() -> None:
     assert fill("main.py --c {c} --n={n} {word}", {"c": "0.5", "n": "2", "word": "no"}) == "main.py --c 0.5 --n=2 no"
 
 
+@pytest.mark.slow
 @needs_optuna
 def test_good_settings_are_found_bad_ones_end_early_and_a_study_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str],
