@@ -43,11 +43,11 @@ class BookMove(NamedTuple):
 class BookKey(NamedTuple):
     """A position as the book knows it."""
 
-    key: int
+    hash: int
     symmetry: int  # through which the position is seen there
 
 
-def find_place(board: GoBoard, color: Stone) -> BookKey:
+def find_key(board: GoBoard, color: Stone) -> BookKey:
     """Return how the book knows a position with `color` to move."""
     geometry, state = get_geometry(board.board_size), board.state
     seen = geometry.symmetry[:, geometry.points]
@@ -134,20 +134,20 @@ class Book:
 
     def add(self, board: GoBoard, pos: int, winrate: float, visits: int) -> None:
         """Take a move of a position that moves in turn lead to from the empty board; the newest one counts."""
-        place, to_gtp = find_place(board, board.get_to_move()), board.coordinate.convert_to_gtp_format
+        key, to_gtp = find_key(board, board.get_to_move()), board.coordinate.convert_to_gtp_format
         line = tuple(to_gtp(move) for _, move in board.get_move_history())
         entry = BookMove(line, to_gtp(pos), winrate, visits)
-        self._entries[place.key] = turn_move(self.board_size, pos, place.symmetry), entry
+        self._entries[key.hash] = turn_move(self.board_size, pos, key.symmetry), entry
 
     def find(self, board: GoBoard, color: Stone) -> tuple[int, BookMove] | None:
         """Return the move for a position and what the book says of it; None if it is not in the book."""
         if board.board_size != self.board_size or board.get_komi() != self.komi:
             return None
-        place = find_place(board, color)
-        known = self._entries.get(place.key)
+        key = find_key(board, color)
+        known = self._entries.get(key.hash)
         if known is None:
             return None
-        pos = turn_back(self.board_size, known[0], place.symmetry)
+        pos = turn_back(self.board_size, known[0], key.symmetry)
         return (pos, known[1]) if board.is_legal(pos, color) and not board.is_superko(pos, color) else None
 
     def write(self, path: Path) -> None:

@@ -25,7 +25,7 @@ from board.stone import Stone
 from common.command_line import EXIT_INTERRUPTED, FiniteFloat, FiniteRange, run_command
 from common.interrupt import block_interrupts
 from common.print_console import print_err
-from engine.book import Book, BookError, find_place, turn_back, turn_move
+from engine.book import Book, BookError, find_key, turn_back, turn_move
 from engine.engine import Engine
 from engine.loader import make_source
 from engine.options import DEFAULT_MODEL, EngineOptions, find_model
@@ -47,8 +47,8 @@ def count_replies(folder: Path, board_size: int, plies: int) -> Replies:
             for pos, color in zip(game.pos[:plies], game.color, strict=False):
                 if len(game.setup_pos) or color != board.get_to_move():
                     break
-                place = find_place(board, board.get_to_move())
-                found.setdefault(place.key, Counter())[turn_move(board_size, int(pos), place.symmetry)] += 1
+                key = find_key(board, board.get_to_move())
+                found.setdefault(key.hash, Counter())[turn_move(board_size, int(pos), key.symmetry)] += 1
                 try:
                     board.put_stone(int(pos), board.get_to_move())
                 except IllegalMoveError:
@@ -74,9 +74,9 @@ class BookMaker:
 
     def _add(self, likelihood: float, board: GoBoard) -> None:
         """Take a position in which the book is to move into the queue, if it is new."""
-        key = find_place(board, board.get_to_move()).key
-        if key not in self._seen and board.moves - 1 < self.plies:
-            self._seen.add(key)
+        position = find_key(board, board.get_to_move()).hash
+        if position not in self._seen and board.moves - 1 < self.plies:
+            self._seen.add(position)
             heapq.heappush(self._queue, (-likelihood, len(self._seen), board))
 
     def _add_replies(self, likelihood: float, board: GoBoard) -> None:
@@ -92,11 +92,11 @@ class BookMaker:
         color, size = board.get_to_move(), board.board_size
         self.engine.set_board(board)
         policy = self.engine.get_policy(color)
-        place = find_place(board, color)
-        played = self._replies.get(place.key, Counter())
+        key = find_key(board, color)
+        played = self._replies.get(key.hash, Counter())
         met, shares = sum(played.values()), dict(zip(board.onboard_pos, policy[:-1].tolist(), strict=True))
         if met >= MET_OFTEN:
-            games = {turn_back(size, pos, place.symmetry): count / met for pos, count in played.items()}
+            games = {turn_back(size, pos, key.symmetry): count / met for pos, count in played.items()}
             shares = {pos: (1.0 - GAMES_SHARE) * share + GAMES_SHARE * games.get(pos, 0.0)
                       for pos, share in shares.items()}
         merged: dict[int, tuple[int, float]] = {}
@@ -104,9 +104,9 @@ class BookMaker:
             if board.is_legal_not_eye(pos, color):
                 after = board.copy()
                 after.put_stone(pos, color)
-                key = find_place(after, Stone.get_opponent_color(color)).key
-                first, before = merged.get(key, (pos, 0.0))
-                merged[key] = first, before + share
+                reached = find_key(after, Stone.get_opponent_color(color)).hash
+                first, before = merged.get(reached, (pos, 0.0))
+                merged[reached] = first, before + share
         return dict(merged.values())
 
     def search_next(self) -> bool | None:

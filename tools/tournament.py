@@ -26,7 +26,7 @@ from common.print_console import print_err, print_out
 from tools.match import EXIT_BAD_OPTIONS, EXIT_INTERRUPTED, interrupt, share_cores
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
-from tools.matchlib.options import KOMI, OPENINGS, PARALLEL, SCORING, SEED, SIZE, TIME
+from tools.matchlib.options import match_options
 from tools.tournamentlib.page import format_ratings, make_page
 from tools.tournamentlib.round_robin import (
     Entrant,
@@ -71,13 +71,7 @@ def run_tournament(players: list[Entrant], config: MatchConfig) -> None:
 @click.option("--dir", "directory", required=True, type=click.Path(path_type=Path, file_okay=False),
               help="Directory for the games and the page; a tournament in it is continued.")
 @click.option("--games", type=click.IntRange(min=1), default=20, help="Games of each pairing.")
-@SIZE
-@KOMI
-@PARALLEL
-@TIME
-@OPENINGS
-@SCORING
-@SEED
+@match_options
 def main(texts: Sequence[str], **options: Any) -> int:
     """Play a tournament of GTP engines and print the table."""
     signal.signal(signal.SIGTERM, interrupt)

@@ -24,7 +24,7 @@ from tools.match import EXIT_BAD_OPTIONS, interrupt, share_cores
 from tools.matchlib.command import split_command
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
-from tools.matchlib.options import KOMI, OPENINGS, PARALLEL, SCORING, SEED, SIZE, TIME
+from tools.matchlib.options import match_options
 from tools.tunelib.space import check_space, read_range, read_words
 
 
@@ -44,13 +44,7 @@ from tools.tunelib.space import check_space, read_range, read_words
 @click.option("--pruner", type=click.Choice(["median", "halving", "none"]), default="median",
               help="What ends settings early: a score below the median of the others, being none of the best third "
                    "(successive halving), or nothing.")
-@SIZE
-@KOMI
-@PARALLEL
-@TIME
-@OPENINGS
-@SCORING
-@SEED
+@match_options
 def main(floats: tuple[str, ...], wholes: tuple[str, ...], choices: tuple[str, ...], trials: int, batch: int,
          pruner: str, **options: Any) -> int:
     """Tune numbers of an engine over matches against a fixed opponent, and print a table."""

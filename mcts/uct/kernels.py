@@ -30,7 +30,7 @@ PASS_PRIOR = 1e-3
 
 
 class PlayoutLines(NamedTuple):
-    """PlayoutLines that are searched at the same time, and work space. L = lines."""
+    """Lines that are searched at the same time, and work space. L = lines, C = cells of the board, F = features."""
 
     moves: np.ndarray  # int16 [L, M]: the moves after the root, those in the tree first
     length: np.ndarray  # int32 [L]: how many these are
@@ -53,10 +53,11 @@ class UctPlan(NamedTuple):
 def new_lines(board_size: int, count: int) -> PlayoutLines:
     """Return room for lines that are searched at the same time."""
     longest = MAX_DEPTH + PLAYOUT_MOVES_PER_POINT * board_size**2
-    return PlayoutLines(np.zeros((count, longest), dtype=np.int16), np.zeros(count, dtype=np.int32),
-                 np.zeros(count, dtype=np.int16), np.zeros(count, dtype=np.float32),
-                 np.zeros((board_size + 2) ** 2, dtype=np.int8), np.zeros(len(FEATURES), dtype=np.int32),
-                 new_ladder_work(board_size))
+    return PlayoutLines(
+        np.zeros((count, longest), dtype=np.int16), np.zeros(count, dtype=np.int32), np.zeros(count, dtype=np.int16),
+        np.zeros(count, dtype=np.float32), np.zeros((board_size + 2) ** 2, dtype=np.int8),
+        np.zeros(len(FEATURES), dtype=np.int32), new_ladder_work(board_size),
+    )
 
 
 @kernel

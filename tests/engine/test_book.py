@@ -9,7 +9,7 @@ from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
 from common.kernel import without_compiler
-from engine.book import Book, BookError, find_place, turn_back, turn_move
+from engine.book import Book, BookError, find_key, turn_back, turn_move
 from engine.engine import Engine, EvaluatorSource
 from engine.options import EngineOptions
 from nn.model_file import ANY_SIZE
@@ -30,32 +30,32 @@ def turned(board: GoBoard, symmetry: int) -> GoBoard:
 def test_a_position_is_known_whichever_way_the_board_lies(seed: int) -> None:
     board = Game.random(5, 15, seed=seed).board
     color = board.get_to_move()
-    place = find_place(board, color)
-    assert find_place(board, Stone.get_opponent_color(color)).key != place.key
+    key = find_key(board, color)
+    assert find_key(board, Stone.get_opponent_color(color)).hash != key.hash
     moves = [pos for pos in board.onboard_pos if board.is_legal_not_eye(pos, color)]
     for symmetry in range(8):
         other = turned(board, symmetry)
-        there = find_place(other, color)
-        assert there.key == place.key
+        there = find_key(other, color)
+        assert there.hash == key.hash
         for pos in moves:
-            seen = turn_back(5, turn_move(5, pos, place.symmetry), there.symmetry)
+            seen = turn_back(5, turn_move(5, pos, key.symmetry), there.symmetry)
             after, after_there = board.copy(), other.copy()
             after.put_stone(pos, color)
             after_there.put_stone(seen, color)
             opponent = Stone.get_opponent_color(color)
-            assert find_place(after, opponent).key == find_place(after_there, opponent).key
+            assert find_key(after, opponent).hash == find_key(after_there, opponent).hash
 
 
 def test_a_ko_makes_another_position() -> None:
     game = Game(4)
     for point in ((2, 1), (3, 1), (1, 2), (4, 2), (2, 3), (3, 3), (3, 2), (2, 2)):
         game.play(point)  # White's last move takes the ko
-    place = find_place(game.board, game.stone)
+    key = find_key(game.board, game.stone)
     later = GoBoard(4)  # the same stones without the ko
     black = [pos for pos in game.board.onboard_pos if game.board.board[pos] == Stone.BLACK]
     white = [pos for pos in game.board.onboard_pos if game.board.board[pos] == Stone.WHITE]
     later.set_up(black, white, Stone.BLACK)
-    assert find_place(later, Stone.BLACK).key != place.key
+    assert find_key(later, Stone.BLACK).hash != key.hash
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
@@ -129,10 +129,10 @@ def test_replies_of_games_are_counted_as_the_book_sees_them(tmp_path: Path) -> N
     (tmp_path / "a.sgf").write_text("(;GM[1]SZ[5];B[bb];W[cc];B[])")
     (tmp_path / "b.sgf").write_text("(;GM[1]SZ[5];B[dd];W[cc])")
     replies = count_replies(tmp_path, 5, 2)
-    first = find_place(GoBoard(5), Stone.BLACK)
-    assert sum(replies[first.key].values()) == 2
+    first = find_key(GoBoard(5), Stone.BLACK)
+    assert sum(replies[first.hash].values()) == 2
     board = GoBoard(5)
     board.put_stone(board.coordinate.convert_from_gtp_format("B2"), Stone.BLACK)
-    place = find_place(board, Stone.WHITE)
-    assert replies[place.key] == {turn_move(5, board.coordinate.convert_from_gtp_format("C3"), place.symmetry): 2}
+    key = find_key(board, Stone.WHITE)
+    assert replies[key.hash] == {turn_move(5, board.coordinate.convert_from_gtp_format("C3"), key.symmetry): 2}
     assert turn_move(5, PASS, 3) == turn_back(5, PASS, 3) == PASS

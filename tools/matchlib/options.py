@@ -1,4 +1,6 @@
-"""Options that a match and a tournament of matches share."""
+"""Options that all share which play matches."""
+
+from collections.abc import Callable
 
 import click
 
@@ -15,3 +17,10 @@ OPENINGS = click.option("--openings", default="center",
 SCORING = click.option("--scoring", type=click.Choice(["area", "friendly"]), default="area",
                        help="area: all stones are alive; friendly: stones that playouts find dead are removed first.")
 SEED = click.option("--seed", type=int, default=0, help="Seed of the openings.")
+
+
+def match_options(command: Callable) -> Callable:
+    """Give a command all of these options, in this order."""
+    for option in (SEED, SCORING, OPENINGS, TIME, PARALLEL, KOMI, SIZE):
+        command = option(command)
+    return command
