@@ -1,6 +1,6 @@
 """What the user sees: a line for each game, and the table at the end."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from tools.matchlib.config import SIDES, MatchConfig
 from tools.matchlib.elo import estimate_elo, format_estimate
@@ -11,6 +11,13 @@ WIN_LABELS = {
     "time": "won on time", "illegal": "won by illegal move", "crash": "won by crash", "timeout": "won by hang",
     "error": "won by GTP error",
 }
+
+
+def align(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Return lines with the cells of each column below each other, the first `left` columns flush left."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join([*map(str.ljust, row[:left], widths), *map(str.rjust, row[left:], widths[left:])]).rstrip()
+            for row in rows]
 
 
 def count_results(records: Iterable[MatchRecord]) -> tuple[int, int, int]:
@@ -50,9 +57,7 @@ def format_table(config: MatchConfig, names: tuple[str, str], records: Iterable[
         f"{config.scoring} scoring{clock}"
     )
     rows = [("", *names), *_get_result_rows(games), *_get_time_rows(games)]
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    table = [f"{a:<{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}".rstrip() for a, b, c in rows]
-    return "\n".join([title, "", *table, "", *_get_summary(games, names)])
+    return "\n".join([title, "", *align(rows), "", *_get_summary(games, names)])
 
 
 def _get_result_rows(games: list[MatchRecord]) -> list[tuple[str, str, str]]:

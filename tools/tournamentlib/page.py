@@ -5,6 +5,7 @@ from html import escape
 
 from tools.matchlib.rating import Rating
 from tools.matchlib.record import MatchRecord
+from tools.matchlib.report import align
 from tools.matchlib.store import game_file_name
 from tools.tournamentlib.round_robin import Entrant, Pairing, score_of
 
@@ -33,10 +34,7 @@ def make_rows(ratings: dict[str, Rating], pairings: list[Pairing]) -> Iterator[l
 
 def format_ratings(ratings: dict[str, Rating], pairings: list[Pairing]) -> str:
     """Return the table as text."""
-    rows = list(make_rows(ratings, pairings))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in rows)
-    return "\n".join("  ".join(cells).rstrip() for cells in lines)
+    return "\n".join(align(list(make_rows(ratings, pairings))))
 
 
 def _table(rows: list[list[str]]) -> str:

@@ -13,6 +13,7 @@ from common.lock_file import take_lock
 from common.print_console import print_out
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
+from tools.matchlib.report import align
 from tools.matchlib.standing import Standing, play_games
 from tools.tunelib.space import Tunable, fill, show
 
@@ -141,9 +142,7 @@ def format_study(study: optuna.Study) -> str:
         ended = "" if trial.state == TrialState.COMPLETE else "ended early"
         values = [show(trial.params[name]) for name in names]
         rows.append([str(trial.number + 1), *values, standing_of(trial).describe(), ended])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-                     for row in rows)
+    return "\n".join(align(rows, left=len(rows[0])))
 
 
 def standing_of(trial: optuna.trial.FrozenTrial) -> Standing:
