@@ -2,15 +2,17 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import torch
+from torch.distributed import TCPStore
 
 from nn.data.dataset import load_samples
+from nn.training import process_group
 from nn.training.process_group import ProcessGroup
 from nn.training.run_config import TrainError
 from tests.nn.group_worker import SAMPLES, make_trainer, take_steps
@@ -31,19 +33,23 @@ def run_two(root: Path, *command: str) -> str:
 
 @pytest.mark.slow
 def test_gradients_equal_those_of_one_process(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """This process is one of the two."""
+    """This process is one of the two; it does not wait long for a partner that has failed."""
+    monkeypatch.setattr(process_group, "TIMEOUT", timedelta(seconds=90))
     folder = write_data(tmp_path, [40])
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    for name, value in {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port, "WORLD_SIZE": "2", "RANK": "0"}.items():
+    # As torchrun does: the store is there before anybody asks for its port, so nobody else can take it.
+    store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    announced = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(store.port), "TORCHELASTIC_USE_AGENT_STORE": "True",
+                 "WORLD_SIZE": "2", "RANK": "0"}
+    for name, value in announced.items():
         monkeypatch.setenv(name, value)
     command = [sys.executable, "tests/nn/group_worker.py", str(folder), str(tmp_path / "of the other")]
-    other = subprocess.Popen(command, cwd=root, env={**os.environ, "PYTHONPATH": str(root), "RANK": "1"})
+    other = subprocess.Popen(command, cwd=root, env={**os.environ, "PYTHONPATH": str(root), "RANK": "1"},
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         found = take_steps(folder)
     finally:
-        assert other.wait(400) == 0
+        said, _ = other.communicate(timeout=100)
+        assert other.returncode == 0, said
     assert same(found, torch.load(tmp_path / "of the other", weights_only=True))
     samples = load_samples(folder / "sl_data_0.npz", 5).take(slice(0, SAMPLES))
     symmetries = torch.arange(SAMPLES).numpy() % 8
