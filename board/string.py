@@ -83,6 +83,15 @@ def touches_string(state: State, pos: int, string_id: int) -> bool:
 
 
 @kernel
+def stands_beside_atari(state: State, pos: int) -> bool:
+    """Return whether a string beside `pos`, of either color, has one liberty; without a branch."""
+    ids, liberties, width = state.string_id, state.liberties, state.info[WIDTH]
+    a, b = liberties[ids[pos - width]] == 1, liberties[ids[pos - 1]] == 1  # no string has the id 0
+    c, d = liberties[ids[pos + 1]] == 1, liberties[ids[pos + width]] == 1
+    return (a | b) | (c | d)
+
+
+@kernel
 def stones_in_atari(state: State, pos: int) -> int:
     """Return the stones of the largest string, of either color, that has its last liberty at `pos`; 0 if none has."""
     width, most = state.info[WIDTH], 0

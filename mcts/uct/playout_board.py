@@ -5,7 +5,10 @@ numbers, both colors side by side, so that sums stay exact however long the game
 eight neighbors and of those of the stones that it captures, and nothing else is looked up again. `rows` holds the sums
 that a draw needs.
 
-Letters: C = (S + 2)^2 cells of the padded board.
+What happens at every move has as few branches as can be: nobody foretells which way they go, and a wrong guess of the
+processor costs as much as a dozen sums. Stones and the edge are looked up as empty points are, and weigh nothing.
+
+Letters: C = (S + 2)^2 cells of the padded board; colors are counted from 0, Black, here.
 """
 
 from typing import NamedTuple
@@ -16,7 +19,8 @@ from board.constant import PASS
 from board.pattern import pattern_code
 from board.playout import PLAYOUT_MOVES_PER_POINT
 from board.rules import neighbor_strings, play
-from board.state import BLACK, EMPTY, LAST_MOVE, SIZE, TO_MOVE, WHITE, WIDTH, State, new_state
+from board.state import BLACK, EMPTY, LAST_MOVE, SIZE, TO_MOVE, WIDTH, State, new_state
+from board.string import stands_beside_atari
 from common.kernel import kernel
 
 # A weight in whole numbers: gamma 1 (mcts/uct/pattern_table.py) is this much.
@@ -24,6 +28,8 @@ UNIT = 1000
 CODES = 1 << 16
 # Points that a playout treats in a special way at one move, at most.
 SPECIAL = 64
+# Cells of the regions around a point that are looked at for nakade: four of up to six.
+REGION_CELLS = 24
 
 
 class PlayoutGame(NamedTuple):
@@ -31,17 +37,19 @@ class PlayoutGame(NamedTuple):
 
     state: State
     codes: np.ndarray  # int32 [C]: the eight cells around each point
-    weights: np.ndarray  # int32 [3, C]: by color, what a move on each empty point weighs; 0 elsewhere
-    rows: np.ndarray  # int64 [3, S + 2]: sums of the rows of weights
+    weights: np.ndarray  # int32 [C, 2]: what a move on each empty point weighs for each color; 0 elsewhere
+    rows: np.ndarray  # int32 [S + 2, 2]: sums of the rows of weights
     row_of: np.ndarray  # int16 [C]
     changed: np.ndarray  # int16 [C]: stones that a move takes off
     moves: np.ndarray  # int16 [M]: the moves of the game, from the start of the playout
     previous: np.ndarray  # int16 [1]: the move before the last one, NO_MOVE if there is none
-    special: np.ndarray  # int16 [K]: points with a factor
+    special: np.ndarray  # int16 [K]: cells with a factor
     factor: np.ndarray  # float32 [C]: how much more they weigh at this move, 0 for none
     specials: np.ndarray  # int16 [1]: how many these are
+    more: np.ndarray  # int32 [K]: what that adds to each of them
     refused: np.ndarray  # int16 [C]: points that were drawn and are not to be played at this move
-    cells: np.ndarray  # int16 [8]: a small region
+    cells: np.ndarray  # int16 [R]: small regions
+    seen: np.ndarray  # int8 [C]: 0, but while regions are listed
     owner: np.ndarray  # int8 [C]
     queue: np.ndarray  # int16 [C]
     random_state: np.ndarray  # uint64 [1]
@@ -52,32 +60,33 @@ def new_playout_work(board_size: int, seed: int = 1) -> PlayoutGame:
     state = new_state(board_size)
     cells, width = len(state.stones), board_size + 2
     return PlayoutGame(
-        state, np.zeros(cells, dtype=np.int32), np.zeros((3, cells), dtype=np.int32),
-        np.zeros((3, width), dtype=np.int64),
+        state, np.zeros(cells, dtype=np.int32), np.zeros((cells, 2), dtype=np.int32),
+        np.zeros((width, 2), dtype=np.int32),
         (np.arange(cells) // width).astype(np.int16), np.zeros(cells, dtype=np.int16),
         np.zeros(PLAYOUT_MOVES_PER_POINT * board_size**2, dtype=np.int16), np.zeros(1, dtype=np.int16),
         np.zeros(SPECIAL, dtype=np.int16), np.zeros(cells, dtype=np.float32), np.zeros(1, dtype=np.int16),
-        np.zeros(cells, dtype=np.int16), np.zeros(8, dtype=np.int16),
+        np.zeros(SPECIAL, dtype=np.int32), np.zeros(cells, dtype=np.int16), np.zeros(REGION_CELLS, dtype=np.int16),
+        np.zeros(cells, dtype=np.int8),
         np.zeros(cells, dtype=np.int8), np.zeros(cells, dtype=np.int16), np.array([seed], dtype=np.uint64),
     )
 
 
 @kernel
-def set_weight(work: PlayoutGame, color: int, pos: int, weight: int) -> None:
-    """Make a point weigh so much for a color. Modifies work.weights and rows."""
-    change = weight - work.weights[color, pos]
-    if change != 0:
-        work.weights[color, pos] = weight
-        work.rows[color, work.row_of[pos]] += change
+def leave_out(work: PlayoutGame, pos: int, color: int) -> None:
+    """Make a point weigh nothing for a color until it is refreshed. Modifies work.weights and rows."""
+    work.rows[work.row_of[pos], color - BLACK] -= work.weights[pos, color - BLACK]
+    work.weights[pos, color - BLACK] = 0
 
 
 @kernel
 def refresh(work: PlayoutGame, table: np.ndarray, pos: int) -> None:
-    """Look up what a point weighs for both colors if it is empty. Modifies work."""
-    if work.state.stones[pos] == EMPTY:
-        code = work.codes[pos]
-        set_weight(work, BLACK, pos, table[code, 0])
-        set_weight(work, WHITE, pos, table[code, 1])
+    """Look up what a cell weighs for both colors: nothing unless it is empty. Modifies work."""
+    code, row, is_empty = work.codes[pos], work.row_of[pos], int(work.state.stones[pos] == EMPTY)
+    black, white = table[code, 0] * is_empty, table[code, 1] * is_empty
+    work.rows[row, 0] += black - work.weights[pos, 0]
+    work.rows[row, 1] += white - work.weights[pos, 1]
+    work.weights[pos, 0] = black
+    work.weights[pos, 1] = white
 
 
 @kernel
@@ -85,14 +94,12 @@ def start_playout(work: PlayoutGame, table: np.ndarray, previous: int) -> None:
     """Make ready for a playout from work.state; `previous` is the move before its last one. Modifies work."""
     size, width = work.state.info[SIZE], work.state.info[WIDTH]
     work.previous[0] = previous
-    for color in (BLACK, WHITE):
-        for row in range(width):
-            work.rows[color, row] = 0
+    for row in range(width):
+        work.rows[row, 0] = work.rows[row, 1] = 0
     for y in range(1, size + 1):
         for pos in range(y * width + 1, y * width + size + 1):
             work.codes[pos] = pattern_code(work.state, pos)
-            work.weights[BLACK, pos] = 0
-            work.weights[WHITE, pos] = 0
+            work.weights[pos, 0] = work.weights[pos, 1] = 0
             refresh(work, table, pos)
 
 
@@ -121,6 +128,8 @@ def refresh_around(work: PlayoutGame, table: np.ndarray, width: int, pos: int) -
 def list_captured(state: State, pos: int, color: int, out: np.ndarray) -> int:
     """Write the stones that a move on `pos` takes off to `out` and return how many. Modifies out."""
     count = 0
+    if not stands_beside_atari(state, pos):
+        return count
     for string_id in neighbor_strings(state, pos):
         if string_id == 0 or state.stones[string_id] == color or state.liberties[string_id] != 1:
             continue
@@ -145,8 +154,6 @@ def play_in_playout(work: PlayoutGame, table: np.ndarray, pos: int) -> int:
     play(state, pos, color)
     if pos == PASS:
         return 0
-    set_weight(work, BLACK, pos, 0)
-    set_weight(work, WHITE, pos, 0)
     toggle(work.codes, width, pos, color)
     for i in range(count):
         toggle(work.codes, width, work.changed[i], 3 - color)

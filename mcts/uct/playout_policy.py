@@ -14,10 +14,10 @@ from board.playout import PLAYOUT_MOVES_PER_POINT, find_rescue
 from board.random_state import next_random
 from board.rules import is_legal, self_atari_size
 from board.score import area_score
-from board.state import EMPTY, LAST_MOVE, PASSES, SIZE, TO_MOVE, WIDTH, State
-from board.string import find_liberty
+from board.state import BLACK, EMPTY, LAST_MOVE, PASSES, SIZE, TO_MOVE, WIDTH, State
+from board.string import find_liberty, stands_beside_atari
 from common.kernel import kernel
-from mcts.uct.playout_board import SPECIAL, PlayoutGame, play_in_playout, refresh, set_weight
+from mcts.uct.playout_board import PlayoutGame, leave_out, play_in_playout, refresh
 from mcts.uct.playout_shapes import breaks_nothing, find_nakade
 
 # Kinds of answers to the last moves: a capture beside them, and a rescue of a string that stands in atari.
@@ -71,7 +71,7 @@ def list_answers(state: State, previous: int, points: np.ndarray, kinds: np.ndar
     and beside a string that the last move put into atari. A rescue gains a liberty. Modifies points and kinds [K].
     """
     width, last, color, count = state.info[WIDTH], state.info[LAST_MOVE], state.info[TO_MOVE], 0
-    if last > PASS:
+    if last > PASS and (stands_beside_atari(state, last) | (state.liberties[state.string_id[last]] == 1)):
         if state.stones[last] == 3 - color and state.liberties[state.string_id[last]] == 1:
             count = add_answer(find_liberty(state, state.string_id[last]), CAPTURE, count, points, kinds)
         for side in (last - width, last - 1, last + 1, last + width):
@@ -79,7 +79,7 @@ def list_answers(state: State, previous: int, points: np.ndarray, kinds: np.ndar
                 pos = find_rescue(state, state.string_id[side], color)
                 if pos != PASS:
                     count = add_answer(pos, RESCUE, count, points, kinds)
-    if previous > PASS:
+    if previous > PASS and stands_beside_atari(state, previous):
         for side in (previous - width, previous - 1, previous + 1, previous + width):
             if state.stones[side] == 3 - color and state.liberties[state.string_id[side]] == 1:
                 count = add_answer(find_liberty(state, state.string_id[side]), CAPTURE, count, points, kinds)
@@ -87,70 +87,92 @@ def list_answers(state: State, previous: int, points: np.ndarray, kinds: np.ndar
 
 
 @kernel
-def multiply(work: PlayoutGame, pos: int, factor: float) -> None:
-    """Make a point weigh `factor` times as much at this move. Modifies work.special, factor and specials."""
-    if work.factor[pos] != 0.0:
-        work.factor[pos] *= factor
-    elif factor > 1.0 and work.specials[0] < SPECIAL:
-        work.special[work.specials[0]] = pos
-        work.factor[pos] = factor
-        work.specials[0] += 1
+def multiply(work: PlayoutGame, count: int, pos: int, factor: float) -> int:
+    """Make a cell weigh `factor` times as much at this move; return how many of them are special, `count` before.
+
+    Modifies work.special and factor.
+    """
+    old = work.factor[pos]
+    is_new, start = old == 0.0, factor if factor > 1.0 else 0.0
+    work.special[count] = pos  # which the next one replaces unless it counts
+    work.factor[pos] = start if is_new else old * factor
+    return count + int(is_new & (factor > 1.0))
 
 
 @kernel
-def multiply_around(work: PlayoutGame, center: int, factors: np.ndarray) -> None:
-    """Raise the empty points around a recent move. Modifies work."""
+def multiply_around(work: PlayoutGame, count: int, center: int, factors: np.ndarray) -> int:
+    """Raise the cells around a recent move, also those that weigh nothing; return how many are special now.
+
+    Modifies work.special and factor.
+    """
     if center <= PASS:
-        return
+        return count
     width = work.state.info[WIDTH]
     for side in (center - width, center - 1, center + 1, center + width):
-        if work.state.stones[side] == EMPTY:
-            multiply(work, side, factors[BESIDE])
+        count = multiply(work, count, side, factors[BESIDE])
     for side in (center - width - 1, center - width + 1, center + width - 1, center + width + 1):
-        if work.state.stones[side] == EMPTY:
-            multiply(work, side, factors[DIAGONAL])
+        count = multiply(work, count, side, factors[DIAGONAL])
+    return count
+
+
+@kernel
+def multiply_around_last(work: PlayoutGame, factors: np.ndarray) -> int:
+    """Raise the cells around the last move, also those that weigh nothing; return how many are special.
+
+    These are the first ones, so that nothing need be looked up. Modifies work.special and factor.
+    """
+    center, width = work.state.info[LAST_MOVE], work.state.info[WIDTH]
+    beside, diagonal = factors[BESIDE], factors[DIAGONAL]
+    if center <= PASS or beside <= 1.0 or diagonal <= 1.0:
+        return multiply_around(work, 0, center, factors)
+    for i in range(4):
+        side = (center - width, center - 1, center + 1, center + width)[i]
+        corner = (center - width - 1, center - width + 1, center + width - 1, center + width + 1)[i]
+        work.special[i], work.special[4 + i] = side, corner
+        work.factor[side], work.factor[corner] = beside, diagonal
+    return 8
 
 
 @kernel
 def find_special(work: PlayoutGame, rules: PlayoutRules) -> None:
     """Find the points that weigh more at this move than their neighborhood says. Modifies work."""
-    work.specials[0] = 0
     state, previous = work.state, work.previous[0]
-    multiply_around(work, state.info[LAST_MOVE], rules.near_last)
-    multiply_around(work, previous, rules.near_previous)
+    special = multiply_around_last(work, rules.near_last)
+    special = multiply_around(work, special, previous, rules.near_previous)
     if rules.answers[CAPTURE] > 1.0 or rules.answers[RESCUE] > 1.0:
         points, kinds = work.changed[:MOST_ANSWERS], work.refused[:MOST_ANSWERS]
         for i in range(list_answers(state, previous, points, kinds)):
-            multiply(work, points[i], rules.answers[kinds[i]])
+            special = multiply(work, special, points[i], rules.answers[kinds[i]])
+    work.specials[0] = special
 
 
 @kernel
 def draw_point(work: PlayoutGame, color: int) -> int:
-    """Return a point drawn by weight, PASS when nothing weighs anything."""
-    more = 0
+    """Return a point drawn by weight, PASS when nothing weighs anything. Modifies work.more."""
+    more, own = 0, color - BLACK
     for i in range(work.specials[0]):
         pos = work.special[i]
-        more += int(work.weights[color, pos] * (work.factor[pos] - 1.0))
+        work.more[i] = int(work.weights[pos, own] * (work.factor[pos] - 1.0))
+        more += work.more[i]
     size, width, total = work.state.info[SIZE], work.state.info[WIDTH], more
     for y in range(1, size + 1):
-        total += work.rows[color, y]
+        total += work.rows[y, own]
     if total <= 0:
         return PASS
     rest = int(next_random(work.random_state) * total)
     if rest < more:
         for i in range(work.specials[0]):
-            pos = work.special[i]
-            rest -= int(work.weights[color, pos] * (work.factor[pos] - 1.0))
+            rest -= work.more[i]
             if rest < 0:
-                return int(pos)
+                return int(work.special[i])
     rest -= more
     y = 1
-    while y < size and rest >= work.rows[color, y]:
-        rest -= work.rows[color, y]
+    while y < size and rest >= work.rows[y, own]:
+        rest -= work.rows[y, own]
         y += 1
     pos = y * width + 1
-    while rest >= work.weights[color, pos]:
-        rest -= work.weights[color, pos]
+    while rest >= work.weights[pos, own]:
+        rest -= work.weights[pos, own]
         pos += 1
     return int(pos)
 
@@ -178,13 +200,13 @@ def choose_in_playout(work: PlayoutGame, rules: PlayoutRules) -> int:
     state = work.state
     color, refused = state.info[TO_MOVE], 0
     if rules.nakade > 0.0 and next_random(work.random_state) < rules.nakade:
-        pos = find_nakade(state, state.info[LAST_MOVE], work.cells)
+        pos = find_nakade(state, state.info[LAST_MOVE], work.cells, work.seen)
         if pos != PASS and is_legal(state, pos, color):
             return pos
     find_special(work, rules)
     pos = draw_point(work, color)
     while pos != PASS and not is_playable(work, rules, pos, color):
-        set_weight(work, color, pos, 0)
+        leave_out(work, pos, color)
         work.refused[refused] = pos
         refused += 1
         pos = draw_point(work, color)

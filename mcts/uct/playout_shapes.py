@@ -68,50 +68,53 @@ def is_dead_shape(cells: np.ndarray, count: int, width: int) -> bool:
 
 
 @kernel
-def list_region(state: State, start: int, cells: np.ndarray) -> int:
-    """Write the empty region around the empty point `start` to cells [8] and return its size.
+def list_region(state: State, start: int, cells: np.ndarray, begin: int, seen: np.ndarray) -> tuple[int, int]:
+    """Write the empty region around the empty point `start` to cells from `begin` on; return its size and its end.
 
-    0 when it has more than LARGEST_SHAPE points or both colors beside it. Modifies cells.
+    The size is 0 when it has more than LARGEST_SHAPE points or both colors beside it, and where it is part of a region
+    that was listed before: seen marks each with the number of its beginning + 1. Modifies cells and seen.
     """
-    width, head, count, owner = state.info[WIDTH], 0, 1, EMPTY
-    cells[0] = start
-    while head < count:
+    width, head, end, owner, mark = state.info[WIDTH], begin, begin + 1, EMPTY, begin + 1
+    cells[begin] = start
+    seen[start] = mark
+    while head < end:
         pos = cells[head]
         head += 1
         for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
             stone = state.stones[neighbor]
-            if stone == OUT_OF_BOARD:
-                continue
-            if stone != EMPTY:
+            if stone == EMPTY:
+                if seen[neighbor] == mark:
+                    continue
+                if seen[neighbor] != 0 or end == begin + LARGEST_SHAPE:
+                    return 0, end
+                seen[neighbor] = mark
+                cells[end] = neighbor
+                end += 1
+            elif stone != OUT_OF_BOARD:
                 if owner != EMPTY and owner != stone:
-                    return 0
+                    return 0, end
                 owner = stone
-                continue
-            known = False
-            for i in range(count):
-                known = known or cells[i] == neighbor
-            if not known:
-                if count == LARGEST_SHAPE:
-                    return 0
-                cells[count] = neighbor
-                count += 1
-    return count
+    return end - begin, end
 
 
 @kernel
-def find_nakade(state: State, last: int, cells: np.ndarray) -> int:
-    """Return the vital point of a small region beside the last move, PASS if there is none. Modifies cells [8]."""
-    width = state.info[WIDTH]
+def find_nakade(state: State, last: int, cells: np.ndarray, seen: np.ndarray) -> int:
+    """Return the vital point of a small region beside the last move, PASS if there is none.
+
+    Modifies cells [4 * LARGEST_SHAPE] and seen [C], which is 0 before and after.
+    """
+    width, end, found = state.info[WIDTH], 0, PASS
     if last <= PASS:
         return PASS
     for neighbor in (last - width, last - 1, last + 1, last + width):
-        if state.stones[neighbor] == EMPTY:
-            count = list_region(state, neighbor, cells)
+        if state.stones[neighbor] == EMPTY and seen[neighbor] == 0 and found == PASS:
+            begin = end
+            count, end = list_region(state, neighbor, cells, begin, seen)
             if count >= 3:
-                pos = vital_point(cells, count, width)
-                if pos != PASS:
-                    return pos
-    return PASS
+                found = vital_point(cells[begin:], count, width)
+    for i in range(end):
+        seen[cells[i]] = 0
+    return found
 
 
 @kernel

@@ -56,13 +56,12 @@ def start(twins: Twins, rules: PlayoutRules, color: int = BLACK, seed: int = 1) 
 
 def check_weights(work: PlayoutGame, table: np.ndarray, size: int) -> None:
     """Assert that codes, weights and sums are those of the position."""
-    state, rows = work.state, np.zeros((3, size + 2), dtype=np.int64)
+    state, rows = work.state, np.zeros((size + 2, 2), dtype=np.int64)
     for pos in get_geometry(size).points:
         assert work.codes[pos] == pattern_code(state, pos)
-        for color in (BLACK, WHITE):
-            expected = table[work.codes[pos], color - 1] if state.stones[pos] == EMPTY else 0
-            assert work.weights[color, pos] == expected
-            rows[color, pos // (size + 2)] += expected
+        expected = table[work.codes[pos]] if state.stones[pos] == EMPTY else 0
+        assert (work.weights[pos] == expected).all()
+        rows[pos // (size + 2)] += expected
     assert (work.rows == rows).all()
 
 
@@ -97,7 +96,7 @@ def test_a_point_is_drawn_as_often_as_it_weighs() -> None:
     drawn = np.bincount([draw_point(work, WHITE) for _ in range(12000)], minlength=25) / 12000
     for pos, expected in ((1 * 5 + 2, 4 / 24), (3 * 5 + 2, 4 / 24), (1 * 5 + 1, 2 / 24), (3 * 5 + 3, 2 / 24)):
         assert drawn[pos] == pytest.approx(expected, abs=0.015)
-    assert drawn[[pos for pos in range(25) if work.weights[WHITE, pos] == 0]].sum() == 0
+    assert drawn[[pos for pos in range(25) if work.weights[pos, WHITE - BLACK] == 0]].sum() == 0
 
 
 @pytest.mark.plain
@@ -147,9 +146,10 @@ def test_the_vital_point_of_a_small_eye_is_found() -> None:
         . . . . .
     """)
     work = new_playout_work(5)
-    assert find_nakade(bent.fast.state, bent.pos((2, 2)), work.cells) == bent.pos((1, 1))
+    assert find_nakade(bent.fast.state, bent.pos((2, 2)), work.cells, work.seen) == bent.pos((1, 1))
     for last in ((4, 4), (5, 5)):  # beside a region of more than six points
-        assert find_nakade(bent.fast.state, bent.pos(last), work.cells) == PASS
+        assert find_nakade(bent.fast.state, bent.pos(last), work.cells, work.seen) == PASS
+        assert not work.seen.any()
     shared = Twins.from_diagram("""
         . . . X O
         O X X X O
@@ -157,7 +157,7 @@ def test_the_vital_point_of_a_small_eye_is_found() -> None:
         . . . . .
         . . . . .
     """)
-    assert find_nakade(shared.fast.state, shared.pos((2, 2)), work.cells) == PASS  # both colors are beside it
+    assert find_nakade(shared.fast.state, shared.pos((2, 2)), work.cells, work.seen) == PASS  # both colors beside it
 
 
 @pytest.mark.plain
