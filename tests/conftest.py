@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,16 @@ def pytest_configure(config: pytest.Config) -> None:
     """Undo what a shell does to commands in the background: they, and all that they start, would ignore Ctrl-C."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ[RUNTIME_VARIABLE] = TORCH  # what is installed beside changes no test but its own
+    # A hundred programs start; each would compile all its modules again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
         compile_once()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, so that in the end no worker waits for another."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def compile_once() -> None:

@@ -43,7 +43,6 @@ def root_counts(tree: MCTSTree) -> list[int]:
 
 # Schedules
 
-@pytest.mark.plain
 def test_schedules_follow_the_definition() -> None:
     for moves in range(1, 17):
         for visits in range(2, 401):

@@ -48,7 +48,8 @@ def check_batch(folder: Path, count: int) -> None:
 
 
 @pytest.mark.slow
-def test_batches_follow_one_another(root: Path, tmp_path: Path) -> None:
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no /proc")
+def test_batches_follow_one_another_and_a_worker_that_dies_is_replaced(root: Path, tmp_path: Path) -> None:
     archive = tmp_path / "new" / "archive"
     first = run(root, archive, "--num-data", "30", "--seed", "5", "--process", "2", "--komi", "0.5")
     assert first.returncode == 0, first.stderr
@@ -60,11 +61,28 @@ def test_batches_follow_one_another(root: Path, tmp_path: Path) -> None:
     assert b"KM[0.5]" in games(archive / "1")["1.sgf"]
 
     (archive / "notes").mkdir()
-    again = run(root, archive, "--num-data", "6", "--seed", "5", "--process", "1", "--komi", "0.5")
-    assert again.returncode == 0, again.stderr
+    second = command(root, archive, "--num-data", "6", "--seed", "5", "--process", "1", "--komi", "0.5")
+    again, err = lose_a_worker(second)
+    assert "a worker ended with status -9" in err and "errors 1" in again
     check_batch(archive / "2", 6)
     texts = [games(archive / str(number))["1.sgf"] for number in (1, 2)]
     assert texts[0] != texts[1], "the same seed in another batch means other games"
+
+
+def lose_a_worker(program: list[str]) -> tuple[str, str]:
+    """Kill the first worker while it still starts, so that no machine is too busy for it to be met at work."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(program, start_new_session=True, stdout=pipe, stderr=pipe, text=True)
+    workers: list[int] = []
+    while not workers:
+        time.sleep(0.01)
+        assert process.poll() is None
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        workers = [int(child) for child in children if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text()]
+    os.kill(workers[0], signal.SIGKILL)
+    out, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 0, err
+    return out, err
 
 
 @pytest.mark.slow
@@ -143,28 +161,6 @@ def test_ctrl_c_while_a_worker_still_imports(root: Path, tmp_path: Path, seconds
     _, err = process.communicate(timeout=SECONDS)
     assert process.returncode == 130 and err.splitlines()[-1].startswith("stopped by SIGINT")
     assert "Traceback" not in err
-
-
-@pytest.mark.slow
-def test_a_worker_that_dies_is_replaced(root: Path, tmp_path: Path) -> None:
-    """It is killed while it still starts, so that no machine is too busy for it to be met at work."""
-    process = subprocess.Popen(command(root, tmp_path, "--num-data", "20", "--process", "1"), start_new_session=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    if not children.exists():
-        process.kill()
-        pytest.skip("no /proc")
-    workers: list[int] = []
-    while not workers:
-        time.sleep(0.01)
-        assert process.poll() is None
-        workers = [int(child) for child in children.read_text().split()
-                   if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text()]
-    os.kill(workers[0], signal.SIGKILL)
-    out, err = process.communicate(timeout=SECONDS)
-    assert process.returncode == 0, err
-    assert "a worker ended with status -9" in err and "errors 1" in out
-    check_batch(tmp_path / "1", 20)
 
 
 @pytest.mark.parametrize(("arguments", "complaint"), [
