@@ -98,7 +98,8 @@ def describe_branch(tree: MCTSTree, node: int, path: list[int]) -> Message:
     color = tree.root_color if len(path) % 2 == 0 else Stone.get_opponent_color(tree.root_color)
     terms = explain_puct(tree.arrays, index, tree.params.selection)
     edges = [{"point": to_point(board.board_size, edge.pos), "visits": edge.visits, "prior": round(edge.prior, 4),
-              "value": round(edge.value, 4), "bonus": round(edge.bonus, 4)} for edge in terms.edges[:MAX_BRANCHES]]
+              "value": round(edge.value, 4), "bonus": round(edge.bonus, 4), "proven": edge.proven}
+             for edge in terms.edges[:MAX_BRANCHES]]
     return message | {
         "color": LETTERS[color], "visits": terms.visits, "raw": round(terms.raw_value, 4), "c": round(terms.c, 4),
         "exploration": round(terms.exploration, 4), "urgency": round(terms.urgency, 4), "edges": edges,

@@ -3,9 +3,16 @@
 import math
 from typing import NamedTuple
 
+from common.kernel import without_compiler
+from mcts.constant import NOT_EXPANDED
 from mcts.node import MCTSNode
 from mcts.params import Selection
-from mcts.tree_arrays import ROOT, Tree
+from mcts.puct import edge_worth, worth_of_lead
+from mcts.solver import proven_outcome
+from mcts.tree_arrays import DRAWN, LOST, ROOT, UNPROVEN, WON, Tree
+
+# What a move is by the outcome of the position after it.
+PROVEN_WORDS = {UNPROVEN: "", LOST: "win", DRAWN: "draw", WON: "loss"}
 
 
 class EdgeTerms(NamedTuple):
@@ -14,8 +21,9 @@ class EdgeTerms(NamedTuple):
     pos: int
     visits: int
     prior: float
-    value: float  # Q: the mean of its visits, of an unvisited one the urgency
+    value: float  # Q: the mean of its visits with what its lead is worth, of an unvisited one the urgency
     bonus: float  # U: exploration * prior / (1 + visits)
+    proven: str = ""  # win, draw or loss where the search knows it (mcts/solver.py); its value is out of range then
 
 
 class PuctTerms(NamedTuple):
@@ -41,18 +49,31 @@ def find_node(tree: Tree, path: list[int]) -> int | None:
     return node.index
 
 
+def find_proof(tree: Tree, edge: int, selection: Selection) -> str:
+    """Return what a move is proven to be, empty where nothing is."""
+    child = tree.edge_child[edge]
+    return PROVEN_WORDS[proven_outcome(tree, child) if selection.solve and child != NOT_EXPANDED else UNPROVEN]
+
+
 def explain_puct(tree: Tree, index: int, selection: Selection) -> PuctTerms:
     """Return the terms of a node, at which no visits wait for the network."""
     node = MCTSNode(tree, index)
     visits, priors, sums = (column.tolist() for column in (node.children_visits, node.children_policy,
                                                            node.children_value_sum))
+    first = int(tree.node_edge[index])
     visited_prior = sum(prior for prior, count in zip(priors, visits, strict=True) if count)
     reduction = selection.root_fpu_reduction if index == ROOT else selection.fpu_reduction
     total = node.node_visits
-    urgency = (node.value + sum(sums)) / (1 + total) - reduction * math.sqrt(visited_prior)
+    lead = float(tree.node_lead[index]) + float(tree.edge_lead_sum[first : first + node.num_children].sum())
     c = selection.c_puct + selection.c_growth * math.log((total + selection.c_base + 1) / selection.c_base)
     exploration = c * math.sqrt(total + 1)
-    edges = [EdgeTerms(pos, count, prior, value_sum / count if count else urgency, exploration * prior / (1 + count))
-             for pos, count, prior, value_sum in zip(node.action.tolist(), visits, priors, sums, strict=True)]
+    with without_compiler():
+        urgency = (node.value + sum(sums)) / (1 + total) - reduction * math.sqrt(visited_prior)
+        urgency += worth_of_lead(lead / (1 + total), selection)
+        values = [edge_worth(tree, first + i, selection) if count else urgency for i, count in enumerate(visits)]
+        proofs = [find_proof(tree, first + i, selection) for i in range(len(visits))]
+    columns = zip(node.action.tolist(), visits, priors, values, proofs, strict=True)
+    edges = [EdgeTerms(pos, count, prior, value, exploration * prior / (1 + count), proof)
+             for pos, count, prior, value, proof in columns]
     edges.sort(key=lambda edge: (-edge.visits, -edge.prior))
     return PuctTerms(total, node.raw_value, c, exploration, urgency, edges)

@@ -4,6 +4,8 @@ import { say } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
 const DIGITS = 3;
+// What stands for a value that the search has proven.
+const PROVEN = { win: "✓", draw: "=", loss: "✗" };
 
 export class Branch {
   // connection takes the wishes; name(point) and colorName(letter) put points and colors into words.
@@ -63,6 +65,7 @@ export class Branch {
     const row = document.createElement("tr");
     const sum = edge.value + edge.bonus;
     const numbers = [edge.prior, edge.value, edge.bonus, sum].map((number) => number.toFixed(DIGITS));
+    if (PROVEN[edge.proven]) numbers[1] = numbers[3] = PROVEN[edge.proven];
     for (const text of [this.name(edge.point), edge.visits, ...numbers]) {
       row.append(Object.assign(document.createElement("td"), { textContent: text }));
     }
