@@ -9,7 +9,7 @@ Letters: N positions, S board size, P = 16 planes (the marks and the board), F f
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,18 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from board.geometry import make_symmetry_index
+from board.geometry import SYMMETRIES, make_symmetry_index
+from common.interrupt import StopRequest
 from nn.classifier import Classifier, write_classifier
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
 from nn.device import get_torch_device
 from nn.model_file import CLASSIFIER_FILE
+from nn.network.weights import save_atomically
 from nn.point_marks import CANDIDATE, MARKS
+from nn.training.checkpoint import plan_supervised, read_checkpoint
 from nn.training.recall import Margins, format_table
-from nn.training.run_config import TrainError
+from nn.training.run_config import RunProgress, TrainError
+from nn.training.run_files import RunFiles
 from nn.training.schedule import CosineSchedule
 
 KERNEL = 7
@@ -35,6 +39,7 @@ TAKEN = ("kifu_dir", "board_sizes", "filters", "blocks", "epochs", "minutes", "b
          "use_gpu", "output", "restart")
 # Lines of progress in a run.
 REPORTS = 10
+CHECKPOINT_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,6 @@ class BadMoveConfig:
         if len(options["board_sizes"]) > 1:
             raise TrainError("--task bad-moves learns from one --size at a time: its classifier judges any")
         layers, output = options["blocks"], Path(options["output"] or folder / CLASSIFIER_FILE)
-        if output.exists() and not options["restart"]:
-            raise TrainError(f"{output} is there already: give another --output, or replace it with --restart true")
         return cls(
             Path(options["kifu_dir"]), output, options["board_sizes"][0],
             options["filters"] or FILTERS, LAYERS if layers is None else layers, options["epochs"] or EPOCHS,
@@ -152,49 +155,126 @@ def judge_by_net(network: BadMoveNet, samples: MoveSamples, size: int, batch_siz
     return Margins.of(np.concatenate(margins), samples)
 
 
-def learn(network: BadMoveNet, samples: MoveSamples, config: BadMoveConfig, say: Callable[[str], None]) -> None:
-    """Learn for as many epochs or minutes as the config says; tell the mean loss now and then."""
-    device, rng = next(network.parameters()).device, np.random.default_rng(config.seed)
-    turn, size = Turner(config.board_size, device), config.batch_size
-    optimizer = torch.optim.Adam(network.parameters())
-    schedule = CosineSchedule(config.learning_rate)
-    steps_of_epoch, begin = max(1, len(samples.played) // size), time.monotonic()
-    steps = config.epochs * steps_of_epoch
-    share, step, told, losses = 0.0, 0, 0, []
-    order = np.zeros(0, dtype=np.int64)
-    while share < 1.0:
-        if step % steps_of_epoch == 0:
-            order = rng.permutation(len(samples.played))
-        at = step % steps_of_epoch * size
-        chosen = np.sort(order[at : at + size])
-        marks = torch.from_numpy(samples.marks[chosen].astype(np.int32)).to(device)
-        played = torch.from_numpy(samples.played[chosen].astype(np.int64)).to(device)
-        marks, played = turn(marks, played, int(rng.integers(8)))
-        loss = calculate_loss(network(make_planes(marks, config.board_size)), marks, played)
-        for group in optimizer.param_groups:
-            group["lr"] = schedule.rate(step, share)
-        optimizer.zero_grad()
+class ClassifierRun:
+    """A network that learns, and where it stands."""
+
+    def __init__(self, config: BadMoveConfig, samples: MoveSamples) -> None:
+        """Begin anew."""
+        torch.manual_seed(config.seed)
+        self.network = BadMoveNet(config.filters, config.layers).to(get_torch_device(config.use_gpu))
+        self.progress = RunProgress()
+        self._config, self._samples, self._files = config, samples, RunFiles(config.output)
+        self._optimizer = torch.optim.Adam(self.network.parameters())
+        self._turn = Turner(config.board_size, next(self.network.parameters()).device)
+        self._begin = self._saved = time.monotonic()
+
+    def identity(self) -> dict[str, Any]:
+        """Return what a resumed run must share: not how long it lasts, nor where."""
+        config = self._config
+        return {"task": "bad-moves", "board_sizes": (config.board_size,), "filters": config.filters,
+                "blocks": config.layers, "batch_size": config.batch_size, "learning_rate": config.learning_rate,
+                "seed": config.seed, "data": len(self._samples.played)}
+
+    def elapsed(self) -> float:
+        """Return the seconds spent on learning, earlier parts of the run included."""
+        return self.progress.seconds + time.monotonic() - self._begin
+
+    def save(self) -> None:
+        """Write the checkpoint; raises OSError, and then the old one is intact."""
+        save_atomically({
+            "output": self._config.output.name, "identity": self.identity(),
+            "progress": asdict(replace(self.progress, seconds=self.elapsed())),
+            "network": self.network.state_dict(), "optimizer": self._optimizer.state_dict(),
+        }, self._files.checkpoint)
+        self._saved = time.monotonic()
+
+    def go_on(self) -> bool:
+        """Take up the checkpoint, if there is one; raises TrainError for another run's."""
+        device = next(self.network.parameters()).device
+        if not self._files.checkpoint.exists():
+            return False
+        state = read_checkpoint(self._files, device)
+        plan_supervised(self._files.checkpoint, state["progress"], state["identity"], self.progress, self.identity())
+        self.network.load_state_dict(state["network"])
+        self._optimizer.load_state_dict(state["optimizer"])
+        self.progress = state["progress"]
+        return True
+
+    def learn(self, say: Callable[[str], None]) -> str:
+        """Learn for as many epochs or minutes as the config says; tell the mean loss now and then.
+
+        Returns the signal that stopped it, empty if it is finished. Everything follows from the seed and the step.
+        """
+        config, progress = self._config, self.progress
+        steps_of_epoch = max(1, len(self._samples.played) // config.batch_size)
+        schedule, losses = CosineSchedule(config.learning_rate), list[float]()
+        told, order, ways = -1, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        with StopRequest() as stop:
+            while True:
+                share = (self.elapsed() / (60.0 * config.minutes) if config.minutes
+                         else progress.step / (config.epochs * steps_of_epoch))
+                if told < 0:
+                    told = int(share * REPORTS)
+                if share * REPORTS >= told + 1:
+                    told = int(share * REPORTS)
+                    say(f"{min(share, 1.0):4.0%}  {progress.step:7,} steps  {self.elapsed():6.0f} s  "
+                        f"loss {np.mean(losses):.4f}")
+                    losses.clear()
+                if share >= 1.0 or stop.number:
+                    break
+                at = progress.step % steps_of_epoch
+                if at == 0 or not len(order):
+                    rng = np.random.default_rng([config.seed, progress.step // steps_of_epoch])
+                    order = rng.permutation(len(self._samples.played))
+                    ways = rng.integers(0, SYMMETRIES, steps_of_epoch)
+                losses.append(self._step(order[at * config.batch_size :][: config.batch_size], int(ways[at]),
+                                         schedule.rate(progress.step, share)))
+                progress.step += 1
+                if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
+                    self.save()
+        progress.finished = share >= 1.0
+        self.save()
+        return "" if progress.finished else stop.name
+
+    def _step(self, rows: np.ndarray, sym: int, rate: float) -> float:
+        """Learn from some positions, seen through a symmetry; return their loss."""
+        device, chosen = next(self.network.parameters()).device, np.sort(rows)
+        marks = torch.from_numpy(self._samples.marks[chosen].astype(np.int32)).to(device)
+        played = torch.from_numpy(self._samples.played[chosen].astype(np.int64)).to(device)
+        marks, played = self._turn(marks, played, sym)
+        loss = calculate_loss(self.network(make_planes(marks, self._config.board_size)), marks, played)
+        for group in self._optimizer.param_groups:
+            group["lr"] = rate
+        self._optimizer.zero_grad()
         loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-        step += 1
-        share = (time.monotonic() - begin) / (60.0 * config.minutes) if config.minutes else step / steps
-        if share * REPORTS >= told + 1:
-            told = int(share * REPORTS)
-            say(f"{min(share, 1.0):4.0%}  {step:7,} steps  {time.monotonic() - begin:6.0f} s  "
-                f"loss {np.mean(losses):.4f}")
-            losses.clear()
+        self._optimizer.step()
+        return loss.item()
 
 
-def learn_from_games(config: BadMoveConfig, say: Callable[[str], None]) -> None:
-    """Learn from games, write the classifier and tell the table; raises DataError for games and OSError for files."""
-    torch.manual_seed(config.seed)
+def learn_from_games(config: BadMoveConfig, restart: bool, say: Callable[[str], None]) -> str:
+    """Learn from games, write the classifier and tell the table; the same call goes on with an interrupted run.
+
+    Returns the signal that stopped it, empty if it is finished. Raises DataError for games, TrainError where it cannot
+    begin or go on, and OSError for files.
+    """
+    files = RunFiles(config.output)
+    if config.output.exists() and not files.checkpoint.exists() and not restart:
+        raise TrainError(f"{config.output} is there already: give another --output, or replace it with --restart true")
     games = read_games(config.kifu_dir, config.board_size)
     samples = collect_samples((game for i, game in enumerate(games) if i % KEPT_BACK), config.board_size)
     tests = collect_samples(games[::KEPT_BACK], config.board_size)
-    network = BadMoveNet(config.filters, config.layers).to(get_torch_device(config.use_gpu))
-    say(f"{len(games)} games: learning from {len(samples.played):,} positions, judged by {len(tests.played):,}")
-    learn(network, samples, config, say)
-    write_classifier(network.to_classifier(), config.output)
-    margins = judge_by_net(network, tests, config.board_size, config.batch_size)
+    config.output.parent.mkdir(parents=True, exist_ok=True)
+    with files.hold():
+        run = ClassifierRun(config, samples)
+        if not restart and run.go_on():
+            say(f"Resumed at step {run.progress.step}, from {files.checkpoint}.")
+        say(f"{len(games)} games: learning from {len(samples.played):,} positions, judged by {len(tests.played):,}")
+        stopped = run.learn(say)
+        if stopped:
+            say(f"Stopped by {stopped} at step {run.progress.step}: the same command"
+                f"{' without --restart true' if restart else ''} goes on from here.")
+            return stopped
+        write_classifier(run.network.to_classifier(), config.output)
+    margins = judge_by_net(run.network, tests, config.board_size, config.batch_size)
     say(f"{config.output}\n{format_table(margins)}")
+    return ""

@@ -1,6 +1,8 @@
 """Bad moves: what the classifier sees, what it says beside its torch twin, how it is learnt, and its file."""
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -30,8 +32,9 @@ from nn.point_marks import (
     SELF_ATARI,
     mark_points,
 )
-from nn.training.bad_moves import BadMoveNet, Turner, calculate_loss, make_planes
+from nn.training.bad_moves import BadMoveConfig, BadMoveNet, ClassifierRun, Turner, calculate_loss, make_planes
 from nn.training.recall import Margins, format_table
+from nn.training.run_config import TrainError
 from sgf.collection import to_kifu
 from sgf.reader import SGFReader
 from tests.mcts.trees import Game
@@ -170,9 +173,45 @@ def test_the_command_learns_and_prints_the_table(tmp_path: Path, monkeypatch: py
     out = learn(*command, "--epochs", 200)
     assert "4 games: learning from 12 positions, judged by 4" in out and "| 0.97 |" in out
     assert len(read_classifier(network).bias) == 2
+    assert "Resumed at step 200" in learn(*command, "--epochs", 1)  # finished: the table comes once more
+    (tmp_path / "net-state.ckpt").unlink()
     assert "is there already" in learn(*command, "--epochs", 1)
     losses = [float(line.split()[-1]) for line in out.splitlines() if " loss " in line]
     assert losses[0] > 0.5 > 0.3 > losses[-1]  # log 2 at first
+
+
+def test_a_resumed_run_equals_the_uninterrupted_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, options = np.random.default_rng(1), {"kifu_dir": tmp_path, "layers": 1, "filters": 2, "board_size": 4}
+    marks = rng.integers(0, 1 << 14, (20, 16)).astype(np.uint16) | np.uint16(1 << CANDIDATE)
+    samples = MoveSamples(marks, rng.integers(0, 16, 20).astype(np.int16))
+
+    def make_run(name: str, epochs: int = 4, seed: int = 3) -> ClassifierRun:
+        return ClassifierRun(BadMoveConfig(
+            **options, output=tmp_path / f"{name}.npz", epochs=epochs, minutes=None, batch_size=6, learning_rate=0.05,
+            seed=seed, use_gpu=False), samples)
+
+    whole, first, second, said = make_run("whole"), make_run("parts"), make_run("parts"), list[str]()
+    assert whole.learn(said.append) == "" and whole.progress.step == 12 and said[-1].startswith("100%")
+    step = first._step
+
+    def step_and_signal(rows: np.ndarray, sym: int, rate: float) -> float:
+        if first.progress.step == 4:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return step(rows, sym, rate)
+
+    monkeypatch.setattr(first, "_step", step_and_signal)
+    assert first.learn(said.append) == "SIGTERM" and first.progress.step == 5
+    assert not make_run("nothing").go_on()
+    with pytest.raises(TrainError, match="unfinished run with other settings .seed 3 -> 5."):
+        make_run("parts", seed=5).go_on()
+    assert second.go_on() and second.learn(said.append) == ""
+    for one, other in zip(whole.network.parameters(), second.network.parameters(), strict=True):
+        assert torch.equal(one, other)
+    third = make_run("parts", epochs=5)
+    assert third.go_on() and third.learn(said.append) == "" and third.progress.step == 15
+    (tmp_path / "parts-state.ckpt").write_bytes(b"nothing")
+    with pytest.raises(TrainError, match="damaged: start anew with --restart true"):
+        make_run("parts").go_on()
 
 
 @pytest.mark.parametrize(("arguments", "complaint"), [
