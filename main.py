@@ -95,6 +95,8 @@ POSITIVE = FiniteRange(0.0, min_open=True)
               help="Win rate that the greatest lead is worth to --search puct, with a network that tells leads.")
 @click.option("--lcb", type=click.BOOL, default=EngineOptions.lcb, show_default=True,
               help="Play the move whose win rate is highest at its lower confidence bound, not the most visited one.")
+@click.option("--expansion-threshold", type=COUNT, default=EngineOptions.expansion_threshold, show_default=True,
+              help="Visits of a position before its moves are looked at, as in AlphaGo; for a search with a network.")
 @click.option("--solve", type=click.BOOL, default=EngineOptions.solve, show_default=True,
               help="Back up proven wins and losses (--search puct).")
 @click.option("--skip-settled", type=click.BOOL, default=EngineOptions.skip_settled, show_default=True,
@@ -165,6 +167,8 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     """Play Go through GTP: commands on stdin, answers on stdout, everything else on stderr."""
     if doctor:
         return run_doctor(EngineOptions(**arguments), Path(__file__).resolve(), (check_gtp, check_json))
+    if arguments["expansion_threshold"] > 1 and not SEARCHES[arguments["search"]].asks_network:
+        raise click.UsageError("--expansion-threshold is for a search with a network: give --uct expand=N")
     if arguments["playout_share"] is not None and not arguments["playouts"]:
         raise click.UsageError("--playout-share needs games to take its share: give --playouts N, too")
     try:

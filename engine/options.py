@@ -80,6 +80,7 @@ class EngineOptions:
     threads: int = 1
     book: str = ""
     prune: float = KEEP_ALL
+    expansion_threshold: int = SearchParams().selection.expand
     classifier: str = CLASSIFIER_FILE
 
     @property
@@ -129,7 +130,7 @@ class EngineOptions:
         if self.playout_share is not None:  # the same from the first move to the last
             selection = selection._replace(playout_share=self.playout_share, playout_begin=-1.0, playout_full=0.0)
         selection = selection._replace(c_puct=self.c_puct, playouts=playouts, lead_weight=self.lead_weight,
-                                       solve=self.solve and kind.algorithm == PUCT)
+                                       solve=self.solve and kind.algorithm == PUCT, expand=self.expansion_threshold)
         return PlayoutParams(
             selection=selection,
             policy_temperature=self.policy_temperature or kind.policy_temperature,

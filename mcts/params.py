@@ -34,6 +34,9 @@ class Selection(NamedTuple):
     playout_share: float = 0.9
     playout_begin: float = 0.3
     playout_full: float = 0.55
+    # Visits of a position before its moves are looked at (AlphaGo's expansion threshold): till then each visit counts
+    # the position's own value once more, and costs no call of the network.
+    expand: int = 1
     # Gumbel: sigma(q) = (c_visit + max visits) * c_scale * q.
     c_visit: float = C_VISIT
     c_scale: float = C_SCALE

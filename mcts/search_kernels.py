@@ -138,6 +138,8 @@ def select_line(tree: Tree, root: Position, line: Position, batch: Batch, index:
             break
         node = tree.edge_child[edge]
         batch.leaf[index] = node
+        if tree.edge_visits[edge] < plan.selection.expand:
+            break
     batch.length[index] = depth
     return node
 

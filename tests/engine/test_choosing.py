@@ -49,3 +49,14 @@ def test_sequential_halving_has_the_noise_of_self_play() -> None:
     moves = [choose(seed) for seed in range(8)]
     assert len(set(moves)) > 2
     assert moves == [choose(seed) for seed in range(8)], "the seed decides"
+
+
+def test_the_expansion_threshold_is_a_number_of_the_search_with_a_network() -> None:
+    from click.testing import CliRunner  # only here: click belongs to the entry scripts
+
+    import main
+
+    assert EngineOptions().search_params().selection.expand == 1
+    assert EngineOptions(expansion_threshold=40).search_params().selection.expand == 40
+    run = CliRunner().invoke(main.main, ["--search", "uct", "--expansion-threshold", "2"])
+    assert run.exit_code == 2 and "give --uct expand=N" in run.output

@@ -104,6 +104,7 @@ def test_after_passes(passes: int) -> None:
 @pytest.mark.parametrize("selection", [
     Selection(c_puct=2.0, c_base=20.0, c_growth=1.5, fpu_reduction=0.0, root_fpu_reduction=0.5),
     Selection(c_puct=0.3, c_base=19652.0, c_growth=0.0, fpu_reduction=0.6, root_fpu_reduction=0.0),
+    Selection(expand=3),
 ])
 @pytest.mark.parametrize("spread", [0.5, 12.0])
 def test_every_number_of_the_selection_counts(selection: Selection, spread: float) -> None:

@@ -120,12 +120,12 @@ def check_tree(tree: MCTSTree, max_depth: int | None = None) -> int:
     what the values of the positions below say. With `max_depth`, lines were cut there.
     """
     seen: set[int] = set()
-    depth = _check_node(tree.root, seen, 0, max_depth)
+    depth = _check_node(tree.root, seen, 0, max_depth, tree.params.selection.expand)
     assert seen == set(range(tree.num_nodes)), "a node is reached once and none is lost"
     return depth
 
 
-def _check_node(node: MCTSNode, seen: set[int], depth: int, max_depth: int | None) -> int:
+def _check_node(node: MCTSNode, seen: set[int], depth: int, max_depth: int | None, expand: int) -> int:
     assert node.index not in seen
     seen.add(node.index)
     visits, prior, logit = node.children_visits, node.children_policy, node.children_logit
@@ -150,10 +150,10 @@ def _check_node(node: MCTSNode, seen: set[int], depth: int, max_depth: int | Non
             continue
         inside = child.node_visits
         own = count - inside  # visits that ended at the child itself
-        assert own == 1 or (max_depth is not None and depth + 1 == max_depth and own >= 1)
+        assert own == min(count, expand) or (max_depth is not None and depth + 1 == max_depth and own >= 1)
         expected = count - (own * child.value + child.node_value_sum)
         assert math.isclose(total, expected, rel_tol=1e-9, abs_tol=1e-9)
-        deepest = max(deepest, _check_node(child, seen, depth + 1, max_depth))
+        deepest = max(deepest, _check_node(child, seen, depth + 1, max_depth, expand))
     return deepest
 
 

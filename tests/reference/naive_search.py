@@ -202,7 +202,7 @@ class NaiveSearch:
                 edge.child = node.after(edge.move)
                 return path, edge.child, True
             node = edge.child
-            if node.is_over or node.value is None:
+            if node.is_over or node.value is None or edge.visits < self.selection.expand:
                 return path, node, False
 
     def back_up(self, path: list[Edge]) -> None:
