@@ -27,6 +27,7 @@ from common.command_line import FiniteRange, run_command
 from common.interrupt import Terminated, raise_on_sigterm
 from common.print_console import print_err, print_out
 from nn.training.network_options import NETWORK_DEFAULTS, TAKEN_FROM_START, check_network_options
+from nn.training.objective import BASELINES, IMITATE, NO_BASELINE, OBJECTIVES, REINFORCE, check_objective
 from nn.training.run_config import TrainError
 
 PROGRAM_DIR = Path(__file__).resolve().parent
@@ -75,13 +76,19 @@ def by_kind(name: str) -> str:
 )
 @click.option("--rl", type=bool, default=False, show_default=True, help="Learn from self-play.")
 @click.option(
-    "--window-size", type=click.IntRange(1), default=learning_param.WINDOW_SIZE, show_default=True,
-    help="Newest games of self-play to use.",
+    "--objective", type=click.Choice(OBJECTIVES), default=IMITATE, show_default=True,
+    help="What the policy learns from games: their moves, or to win (REINFORCE: what won becomes likelier, what lost "
+         "less likely); that is for the network that played them, --start.",
 )
-@click.option(
-    "--value-blend", type=FiniteRange(0, 1), default=0.0, show_default=True,
-    help="Share of a recorded win rate in the value target.",
-)
+@click.option("--baseline", type=click.Choice(BASELINES), default=NO_BASELINE, show_default=True,
+              help="What --objective reinforce takes off the result: nothing, or what the value head expected.")
+@click.option("--player", default="", help="Learn from the results of this player's moves (PB, PW of the games) only.")
+@click.option("--one-value", type=bool, default=False, show_default=True,
+              help="Learn the result from one position of each game, as AlphaGo's value network; the moves from all.")
+@click.option("--window-size", type=click.IntRange(1), default=learning_param.WINDOW_SIZE, show_default=True,
+              help="Newest games of self-play to use.")
+@click.option("--value-blend", type=FiniteRange(0, 1), default=0.0, show_default=True,
+              help="Share of a recorded win rate in the value target.")
 @click.option(
     "--value-weight", type=FiniteRange(0),
     help=f"Weight of the value loss beside the policy loss.{by_kind('value_weight')}",
@@ -217,8 +224,7 @@ def main(**options: Any) -> None:
     """Train a network from game records or from self-play; the same command goes on with an interrupted run."""
     if options.pop("task") == "bad-moves":
         return learn_bad_moves(options)
-    rl, kifu_dir, workers, labels = (options.pop(name) for name in ("rl", "kifu_dir", "workers", "labels"))
-    dry_run = options.pop("dry_run")
+    rl, kifu_dir, workers, labels, dry_run = map(options.pop, ("rl", "kifu_dir", "workers", "labels", "dry_run"))
     take_shape_of_start(options)
     pooled = options["head"] == "pooled"
     options["board_sizes"] = tuple(sorted(set(options["board_sizes"])))
@@ -227,21 +233,22 @@ def main(**options: Any) -> None:
             options[name] = values[pooled]
     try:
         check_network_options(options, rl, labels, kifu_dir)
+        check_objective(options, rl, labels, kifu_dir, was_given)
     except TrainError as error:
         fail(str(error), 2)
+    gently = rl or options["objective"] == REINFORCE  # once over games of its own, at a steady rate
     if rl and options["minutes"] is not None:
         fail("--minutes is for supervised learning: a generation of --rl true lasts --epochs passes", 2)
     if options["epochs"] is None and options["minutes"] is None:
-        options["epochs"] = DEFAULTS["epochs"][rl]
+        options["epochs"] = DEFAULTS["epochs"][gently]
     for name, values in DEFAULTS.items():
         if name != "epochs" and options[name] is None:
-            options[name] = values[rl]
-    options["data_dir"] = Path(options["data_dir"] or PROGRAM_DIR / "data")
-    options["output"] = Path(options["output"])
+            options[name] = values[gently and (rl or name != "output")]
+    options["data_dir"], options["output"] = Path(options["data_dir"] or PROGRAM_DIR / "data"), Path(options["output"])
     options["start"], options["tensorboard"] = options["start"] or "", options["tensorboard"] or ""
 
     from nn.data.dataset import DataError
-    from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, estimate, train
+    from nn.training.learn import POLICY_GRADIENT, REINFORCEMENT, SUPERVISED, TrainConfig, estimate, train
     from nn.training.process_group import ProcessGroup
 
     if options["tensorboard"] and importlib.util.find_spec("tensorboard") is None:
@@ -251,9 +258,10 @@ def main(**options: Any) -> None:
                 ProcessGroup(options["use_gpu"]) as group:
             options["data_dir"] = Path(folder)
             read_games = kifu_dir and partial(make_data, rl, Path(kifu_dir), options["board_sizes"],
-                                              options["window_size"], workers, options["data_dir"], pooled, labels)
-            run = estimate if dry_run else train
-            stopped = run(TrainConfig(**options), REINFORCEMENT if rl else SUPERVISED, group, read_games)
+                                              options["window_size"], workers, options["data_dir"], pooled, labels,
+                                              (options["player"], options["one_value"]))
+            recipe = REINFORCEMENT if rl else POLICY_GRADIENT if gently else SUPERVISED
+            stopped = (estimate if dry_run else train)(TrainConfig(**options), recipe, group, read_games)
     except (DataError, TrainError) as error:
         fail(str(error), 2)
     except OSError as error:
@@ -268,14 +276,20 @@ def learn_bad_moves(options: dict[str, Any]) -> None:
     from nn.data.data_file import DataError
     from nn.training.bad_moves import BadMoveConfig, learn_from_games
 
-    source = click.get_current_context().get_parameter_source
-    given = {name for name in options if source(name) == ParameterSource.COMMANDLINE}
     try:
-        learn_from_games(BadMoveConfig.of(options, given, PROGRAM_DIR), print_out)
+        config = BadMoveConfig.of(options, set(filter(was_given, options)), PROGRAM_DIR)
+        stopped = learn_from_games(config, options["restart"], print_out)
     except (DataError, TrainError) as error:
         fail(str(error), 2)
     except OSError as error:
-        fail(f"{error.strerror or error}: {error.filename or options['output']}; nothing was written", 1)
+        fail(f"{error.strerror or error}: {error.filename or options['output']}; all written before is intact", 1)
+    if stopped:
+        sys.exit(128 + signal.Signals[stopped])
+
+
+def was_given(name: str) -> bool:
+    """Return whether an option stands on the command line."""
+    return click.get_current_context().get_parameter_source(name) == ParameterSource.COMMANDLINE
 
 
 def take_shape_of_start(options: dict[str, Any]) -> None:
@@ -293,11 +307,12 @@ def take_shape_of_start(options: dict[str, Any]) -> None:
 
 def make_data(
     rl: bool, kifu_dir: Path, sizes: tuple[int, ...], window_size: int, workers: int | None, data_dir: Path,
-    pooled: bool, labels: tuple[str, ...],
+    pooled: bool, labels: tuple[str, ...], chosen: tuple[str, bool],
 ) -> None:
     """Turn games into npz files; ends the program where not one game is usable, and where it is told to stop."""
     from nn.data.data_generator import NoTrainingDataError, generate_game_data, generate_supervised_learning_data
     from nn.data.selfplay_data import generate_reinforcement_learning_data
+    from nn.data.value_choice import ValueChoice
 
     try:
         with raise_on_sigterm():
@@ -305,9 +320,10 @@ def make_data(
                 generate_reinforcement_learning_data(PROGRAM_DIR, kifu_dir, sizes[0], window_size, workers, data_dir,
                                                      pooled)
             elif pooled:
-                generate_game_data(kifu_dir, labels, sizes, workers, data_dir)
+                generate_game_data(kifu_dir, labels, sizes, workers, data_dir, ValueChoice(*chosen))
             else:
-                generate_supervised_learning_data(PROGRAM_DIR, kifu_dir, sizes[0], workers, data_dir)
+                generate_supervised_learning_data(PROGRAM_DIR, kifu_dir, sizes[0], workers, data_dir,
+                                                  ValueChoice(*chosen))
     except NoTrainingDataError as error:
         fail(str(error), 2)
     except KeyboardInterrupt as stop:

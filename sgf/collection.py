@@ -38,6 +38,8 @@ class Kifu(NamedTuple):
     komi: float
     size: int
     note: str = ""  # what is odd about the record, for the user
+    black: str = ""  # the players' names
+    white: str = ""
 
 
 class Skipped(NamedTuple):
@@ -144,6 +146,7 @@ def to_kifu(name: str, reader: SGFReader) -> Kifu:
         reader.get_value_label(),
         np.array([np.nan if rate is None else rate for rate in rates], dtype=np.float32),
         math.nan if reader.note else reader.margin + reader.komi, reader.komi, reader.size, reader.note,
+        reader.black_player_name, reader.white_player_name,
     )
 
 

@@ -30,10 +30,11 @@ from nn.data.data_file import (
     hold_data_folder,
     write_arrays,
 )
-from nn.data.game_encoder import GameEncoder, mover_value
+from nn.data.game_encoder import GameEncoder
 from nn.data.game_file import new_game_arrays, write_game_file
 from nn.data.game_report import GameReport
 from nn.data.labels import LabelFile, Labels, read_labels
+from nn.data.value_choice import ALL_VALUES, ValueChoice
 from sgf.collection import (
     Kifu,
     Piece,
@@ -44,7 +45,7 @@ from sgf.collection import (
     list_sgf_files,
     read_pieces,
 )
-from sgf.grammar import SGFError
+from sgf.grammar import OTHER_PLAYER, SGFError
 
 # Files (or pieces of large files) that a worker reads at a time.
 PIECES_PER_TASK = 64
@@ -56,47 +57,50 @@ class NoTrainingDataError(ValueError):
 
 def generate_supervised_learning_data(
     program_dir: str | Path, kifu_dir: str | Path, board_size: int = BOARD_SIZE, workers: int | None = None,
-    data_dir: str | Path | None = None,
+    data_dir: str | Path | None = None, choice: ValueChoice = ALL_VALUES,
 ) -> list[str]:
     """Turn the *.sgf and *.sgfs files of `kifu_dir` into data/sl_data_{k}.npz and return the paths.
 
     Every move of every usable game is one sample, in the order of the files; the last, partly filled file is kept
     whole. A game that cannot be used is named on stderr and counted. The old files are replaced only when all new
-    ones are complete. `workers` processes read SGF (None: one per core). Raises NoTrainingDataError where no game
-    is usable and OSError where the folders cannot be used.
+    ones are complete. `workers` processes read SGF (None: one per core); `choice` says which positions tell the result.
+    Raises NoTrainingDataError where no game is usable and OSError where the folders cannot be used.
     """
     folder = Path(program_dir) / "data" if data_dir is None else Path(data_dir)
     report = GameReport()
-    result = _make_files(kifu_dir, folder, "sl_data", [board_size], workers, report, write_data_file)
+    result = _make_files(kifu_dir, folder, "sl_data", [board_size], workers, report,
+                         partial(write_data_file, choice=choice), choice.player)
     print_err(report.summary())
     return result
 
 
 def _make_files(
     kifu_dir: str | Path, folder: Path, name: str, sizes: Sequence[int], workers: int | None, report: GameReport,
-    write: Callable[[Path, list[Kifu], int], None],
+    write: Callable[[Path, list[Kifu], int], None], player: str,
 ) -> list[str]:
     """Have the games of `kifu_dir` written to <folder>/<name>_{k}.npz, all of them or none; return the paths.
 
-    Each file is of one of the `sizes` of boards.
+    Each file is of one of the `sizes` of boards; if a `player` is named, only his games are used.
     """
     paths = list_sgf_files(kifu_dir)
     report.say(left_out := describe_left_out(kifu_dir, paths))
     with hold_data_folder(folder), TemporaryDirectory(prefix=f"{UNFINISHED}{name}_", dir=folder) as temporary:
         files: list[Path] = []
-        games = _read_games(paths, sizes, workers or os.cpu_count() or 1, report)
+        games = _read_games(paths, sizes, workers or os.cpu_count() or 1, report, player)
         for batch in _group_by_samples(games, learning_param.DATA_SET_SIZE):
             files.append(Path(temporary) / f"{name}_{len(files)}.npz")
             write(files[-1], batch, batch[0].size)
         if not files:
             hint = "; sub-folders are not read: name one with --kifu-dir" if left_out else ""
             boards = " or ".join(f"{size}x{size}" for size in sizes)
-            raise NoTrainingDataError(f"{kifu_dir}: no usable {boards} game in {len(paths)} SGF files{hint}")
+            whose = f" of {player}" if player else ""
+            raise NoTrainingDataError(f"{kifu_dir}: no usable {boards} game{whose} in {len(paths)} SGF files{hint}")
         return _replace_data(files, folder, f"{name}_*.npz")
 
 
 def generate_game_data(
     kifu_dir: str | Path, label_paths: Sequence[str | Path], sizes: Sequence[int], workers: int | None, folder: Path,
+    choice: ValueChoice = ALL_VALUES,
 ) -> list[str]:
     """Turn the games of `kifu_dir` and the labels of their positions into <folder>/games_{k}.npz; return the paths.
 
@@ -109,9 +113,9 @@ def generate_game_data(
         nonlocal labelled
         found = [_find_labels(label_files, game) for game in games]
         labelled += sum(labels is not None for labels in found)
-        write_game_file(path, new_game_arrays(games, found, board_size))
+        write_game_file(path, new_game_arrays(games, found, board_size, choice))
 
-    result = _make_files(kifu_dir, folder, "games", sizes, workers, report, write)
+    result = _make_files(kifu_dir, folder, "games", sizes, workers, report, write, choice.player)
     print_err(f"{report.summary()}; {labelled} of the games have labels")
     return result
 
@@ -125,7 +129,7 @@ def _find_labels(label_files: list[LabelFile], game: Kifu) -> Labels | None:
     return None
 
 
-def write_data_file(path: Path, games: list[Kifu], board_size: int) -> None:
+def write_data_file(path: Path, games: list[Kifu], board_size: int, choice: ValueChoice = ALL_VALUES) -> None:
     """Write one npz file with all positions of the games, games contiguous and in order.
 
     input int8 [N, 6, S, S], policy uint8 one-hot [N, A], value int32 [N] (2 win, 1 draw, 0 loss for the mover,
@@ -139,7 +143,7 @@ def write_data_file(path: Path, games: list[Kifu], board_size: int) -> None:
     write_arrays(path, {
         "input": Blocks((samples, INPUT_PLANES, board_size, board_size), np.int8, map(encoder.encode, games)),
         "policy": Blocks((samples, len(classes)), np.uint8, (classes[policy_index[game.pos]] for game in games)),
-        "value": Blocks((samples,), np.int32, map(mover_value, games)),
+        "value": Blocks((samples,), np.int32, map(choice.values, games)),
         "win_rate": Blocks((samples,), np.float32, (game.win_rate for game in games)),
         "ownership": Blocks((samples, board_size**2), np.int8, map(encoder.ownership, games)),
         "kifu_count": Blocks((), np.int64, [np.array(len(games))]),
@@ -170,8 +174,9 @@ def _group_by_samples(games: Iterable[Kifu], limit: int) -> Iterator[list[Kifu]]
     yield from groups.values()
 
 
-def _read_games(paths: list[str], sizes: Sequence[int], workers: int, report: GameReport) -> Iterator[Kifu]:
-    """Yield the games that the rules allow, in order; report them and the others."""
+def _read_games(paths: list[str], sizes: Sequence[int], workers: int, report: GameReport, player: str,
+                ) -> Iterator[Kifu]:
+    """Yield the games that the rules allow, in order, of a player if one is named; report them and the others."""
     encoders = {size: GameEncoder(size) for size in sizes}
     total = sum(os.path.getsize(path) for path in paths)
     with tqdm(total=total, unit="B", unit_scale=True, desc="reading SGF", file=sys.stderr) as bar:
@@ -179,6 +184,9 @@ def _read_games(paths: list[str], sizes: Sequence[int], workers: int, report: Ga
             for one in skipped:
                 report.skip(one)
             for game in games:
+                if player and player not in (game.black, game.white):
+                    report.skip(Skipped(game.name, OTHER_PLAYER, f"{game.black} against {game.white}"))
+                    continue
                 try:
                     encoders[game.size].check(game)
                 except SGFError as error:

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from nn.data.data_file import Blocks, DataError, read_arrays, write_arrays
-from nn.data.game_encoder import GameEncoder, mover_value
+from nn.data.game_encoder import GameEncoder
 from nn.data.labels import Labels, pack_policies
+from nn.data.value_choice import ALL_VALUES, ValueChoice
 from sgf.collection import Kifu
 
 
@@ -33,7 +34,8 @@ class GameFile(NamedTuple):
     labels: Labels  # their lead is NaN where a position has none, or only a policy
 
 
-def new_game_arrays(games: list[Kifu], labels: list[Labels | None], board_size: int) -> GameFile:
+def new_game_arrays(games: list[Kifu], labels: list[Labels | None], board_size: int,
+                    choice: ValueChoice = ALL_VALUES) -> GameFile:
     """Return games and their labels as arrays; the games are known to be legal."""
     encoder = GameEncoder(board_size)
     points = board_size * board_size
@@ -46,7 +48,7 @@ def new_game_arrays(games: list[Kifu], labels: list[Labels | None], board_size: 
         np.concatenate([game.setup_pos for game in games]), np.concatenate([game.setup_color for game in games]),
         np.cumsum([0] + [len(game.pos) for game in games], dtype=np.int32),
         np.concatenate([game.pos for game in games]), np.concatenate([game.color for game in games]),
-        np.concatenate([mover_value(game) for game in games]).astype(np.int8),
+        np.concatenate([choice.values(game) for game in games]).astype(np.int8),
         np.concatenate([game.win_rate for game in games]).astype(np.float16),
         np.array([game.score for game in games], dtype=np.float16), np.stack(owners),
         Labels(*(np.concatenate([getattr(one, name) for one in filled]) for name in Labels._fields)),

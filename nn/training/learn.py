@@ -9,13 +9,13 @@ from nn.network.weights import save_network
 from nn.training.checkpoint import DamagedCheckpoint, describe_finished, read_checkpoint
 from nn.training.estimate import estimate_run
 from nn.training.process_group import ProcessGroup
-from nn.training.recipe import REINFORCEMENT, SUPERVISED, Recipe
+from nn.training.recipe import POLICY_GRADIENT, REINFORCEMENT, SUPERVISED, Recipe
 from nn.training.run_config import TrainConfig, TrainError
 from nn.training.run_files import RunFiles
 from nn.training.start import continue_from
 from nn.training.trainer import Trainer
 
-__all__ = ["REINFORCEMENT", "SUPERVISED", "TrainConfig", "TrainError", "estimate", "train"]
+__all__ = ["POLICY_GRADIENT", "REINFORCEMENT", "SUPERVISED", "TrainConfig", "TrainError", "estimate", "train"]
 
 
 def train(

@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from nn.constant import UNKNOWN_VALUE
 from nn.network.dual_net import VALUE_CLASSES
+from nn.training.objective import VALUE_BASELINE
 
 LEAD_DELTA = 6.0
 
@@ -15,6 +16,21 @@ LEAD_DELTA = 6.0
 def calculate_policy_loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     """Return the cross entropy [N] between the target distribution [N, A] and the policy of the logits [N, A]."""
     return -(target * functional.log_softmax(logits, dim=1)).sum(dim=1)
+
+
+def measure_advantage(value: torch.Tensor, value_logits: torch.Tensor, baseline: str) -> torch.Tensor:
+    """Return z - b [N], 0 where the result is not known: the weight of each policy loss, without a gradient.
+
+    Args:
+        value: result classes [N]: 0 loss, 1 draw, 2 win.
+        value_logits: the value head's [N, 3].
+        baseline: NO_BASELINE, or VALUE_BASELINE for what the head expects.
+    """
+    result = value.to(value_logits.dtype) - 1.0
+    if baseline == VALUE_BASELINE:
+        chances = value_logits.detach().softmax(dim=1)
+        result = result - (chances[:, 2] - chances[:, 0])
+    return result * (value != UNKNOWN_VALUE)
 
 
 def smooth(target: torch.Tensor, share: float) -> torch.Tensor:

@@ -45,6 +45,8 @@ def _open_window(config: TrainConfig) -> TrainingData:
 
 
 SUPERVISED = Recipe("sl", _open_games, plan_supervised, SUPERVISED_LAYOUT, keeps_best=True, goes_on=False)
+# The loss of REINFORCE says nothing about strength: the newest network is kept.
+POLICY_GRADIENT = Recipe("pg", _open_games, plan_supervised, SUPERVISED_LAYOUT, keeps_best=False, goes_on=False)
 REINFORCEMENT = Recipe("rl", _open_window, plan_reinforcement, REINFORCEMENT_LAYOUT, keeps_best=False, goes_on=True)
 
 

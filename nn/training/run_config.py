@@ -35,6 +35,10 @@ class TrainConfig:
     value_blend: float = 0.0
     ownership_weight: float = 0.0  # 0: without an ownership head
     lead_weight: float = 0.0
+    objective: str = "imitate"  # or "reinforce" (nn/training/objective.py)
+    baseline: str = "none"  # of "reinforce"; or "value"
+    player: str = ""  # whose results are told; empty: everybody's
+    one_value: bool = False  # whether one position of each game tells the result, or all do
     teacher_weight: float = 1.0  # share of the teacher's policy in the target where there is one; else the move played
     test_share: float = 0.2
     ema: float = 0.0  # decay per step of the averaged weights; 0: no averaging

@@ -27,9 +27,11 @@ from nn.training.loss import (
     calculate_policy_loss,
     calculate_value_loss,
     make_value_target,
+    measure_advantage,
     smooth,
 )
 from nn.training.metrics import Scores, Sums, print_scores
+from nn.training.objective import REINFORCE
 from nn.training.optimizer import SharpnessAware, load_momentum, make_optimizer
 from nn.training.precision import choose_precision
 from nn.training.process_group import ProcessGroup
@@ -191,6 +193,8 @@ class Trainer:
         target = make_value_target(batch.value, batch.win_rate, self.config.value_blend)
         smoothing = self.config.label_smoothing if torch.is_grad_enabled() else 0.0
         policy_loss = calculate_policy_loss(policy_logits, smooth(batch.policy, smoothing))
+        if self.config.objective == REINFORCE:
+            policy_loss = policy_loss * measure_advantage(batch.value, value_logits, self.config.baseline)
         value_loss = calculate_value_loss(value_logits, target)
         if sums is not None:
             sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch, target, lead, ownership)

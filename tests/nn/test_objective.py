@@ -1,0 +1,115 @@
+"""REINFORCE: the gradient is z grad log pi, of the right player's moves, and the command says what does not fit."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+
+from nn.data.data_generator import NoTrainingDataError, generate_supervised_learning_data
+from nn.data.value_choice import ValueChoice
+from nn.network.dual_net import DualNet
+from nn.network.weights import load_network, save_network
+from nn.training.loss import calculate_policy_loss, measure_advantage
+from sgf.collection import Kifu, to_kifu
+from sgf.reader import SGFReader
+from train import main
+
+GAME = "(;GM[1]SZ[3]KM[0]PB[new]PW[old]RE[{}];B[bb];W[ba];B[ab];W[cb];B[bc];W[])"
+
+
+def read_game(result: str = "B+3") -> Kifu:
+    """Return a game of six moves, Black's by "new"."""
+    return to_kifu("game", SGFReader(GAME.format(result), literal=True))
+
+
+def test_the_gradient_is_that_of_reinforce() -> None:
+    """For each sample (z - b) times the gradient of log pi, and nothing from results that are not known."""
+    logits = torch.randn(4, 10, requires_grad=True)
+    moves, value = torch.tensor([3, 0, 9, 5]), torch.tensor([2, 0, 1, -1], dtype=torch.int8)
+    value_logits = torch.log(torch.tensor([[0.2, 0.1, 0.7]] * 4)).requires_grad_()
+    target = torch.eye(10)[moves]
+    for baseline, expected in (("none", [1.0, -1.0, 0.0, 0.0]), ("value", [0.5, -1.5, -0.5, 0.0])):
+        advantage = measure_advantage(value, value_logits, baseline)
+        torch.testing.assert_close(advantage, torch.tensor(expected))
+        (gradient,) = torch.autograd.grad((calculate_policy_loss(logits, target) * advantage).sum(), logits)
+        log_pi_gradient = target - logits.softmax(dim=1).detach()
+        torch.testing.assert_close(gradient, -torch.tensor(expected)[:, None] * log_pi_gradient)
+        assert not advantage.requires_grad
+
+
+@pytest.mark.parametrize(("choice", "expected"), [
+    (ValueChoice(), [2, 0, 2, 0, 2, 0]), (ValueChoice("new"), [2, -1, 2, -1, 2, -1]),
+    (ValueChoice("old"), [-1, 0, -1, 0, -1, 0]), (ValueChoice("nobody"), [-1] * 6),
+])
+def test_results_are_told_of_one_player_s_moves(choice: ValueChoice, expected: list[int]) -> None:
+    assert choice.values(read_game()).tolist() == expected
+
+
+def test_one_position_of_each_game_tells_its_result() -> None:
+    game, kept = read_game(), set()
+    for number in range(40):
+        pos = np.roll(game.pos, number % 6) + number
+        values = ValueChoice("new", True).values(game._replace(pos=pos))
+        assert (values != -1).sum() == 1 and values.max() == 2
+        assert values.tolist() == ValueChoice("new", True).values(game._replace(pos=pos)).tolist()
+        kept.add(int(values.argmax()))
+    assert kept == {0, 2, 4}
+    assert (ValueChoice(one_a_game=True).values(read_game("?")) == -1).all()
+
+
+def write_games(folder: Path, results: list[str]) -> Path:
+    """Write a file for each result; returns the folder."""
+    folder.mkdir()
+    for number, result in enumerate(results):
+        (folder / f"{number}.sgf").write_text(GAME.format(result))
+    return folder
+
+
+def test_data_without_the_player_are_refused(tmp_path: Path) -> None:
+    games = write_games(tmp_path / "games", ["B+3"])
+    with pytest.raises(NoTrainingDataError, match="no usable 3x3 game of nobody in 1 SGF files"):
+        generate_supervised_learning_data(tmp_path, games, 3, 1, choice=ValueChoice("nobody"))
+
+
+def policy_of_first_move(path: Path) -> float:
+    """Return a model's probability of the first move of GAME."""
+    network = load_network(str(path), 3).eval()
+    planes = torch.zeros(1, 6, 3, 3)
+    planes[:, 0], planes[:, 5] = 1.0, 1.0
+    with torch.no_grad():
+        return float(network(planes)[0].softmax(dim=1)[0, 4])
+
+
+@pytest.mark.parametrize(("result", "baseline"), [("B+3", "none"), ("W+3", "none"), ("W+3", "value")])
+def test_what_won_becomes_likelier_and_what_lost_less_likely(result: str, baseline: str, tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    first = tmp_path / "first.bin"
+    save_network(DualNet(torch.device("cpu"), 3, 4, 1), first)
+    games = write_games(tmp_path / "games", [result] * 4)
+    run = CliRunner().invoke(main, [
+        "--objective", "reinforce", "--baseline", baseline, "--player", "new", "--start", str(first), "--size", "3",
+        "--kifu-dir", str(games), "--data-dir", str(tmp_path / "data"), "--output", str(tmp_path / "model.bin"),
+        "--batch-size", "8", "--use-gpu", "false", "--workers", "1", "--test-share", "0", "--learning-rate", "0.05",
+        "--epochs", "4"])
+    assert run.exit_code == 0, run.output
+    change = policy_of_first_move(tmp_path / "model.bin") - policy_of_first_move(first)
+    assert (change > 0.0) == (result == "B+3")
+
+
+@pytest.mark.parametrize(("options", "text"), [
+    ("--objective reinforce", "give it with --start"),
+    ("--objective reinforce --rl true", "such as archive/0, without --rl"),
+    ("--one-value true --rl true --kifu-dir .", "--one-value reads games"),
+    ("--player me", "--player chooses positions while games are read: give --kifu-dir"),
+    ("--one-value true", "--one-value true chooses positions"), ("--baseline value", "is for --objective reinforce"),
+    ("--objective reinforce --start FILE --label-smoothing 0.1", "--label-smoothing means nothing to"),
+    ("--objective reinforce --start FILE --kifu-dir . --head pooled --labels FILE", "--labels are for"),
+    ("--task bad-moves --objective reinforce", "--objective means nothing to --task bad-moves"),
+])
+def test_what_does_not_go_together_is_one_line(options: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    run = CliRunner().invoke(main, options.replace("FILE", str(tmp_path / "file")).split())
+    assert run.exit_code == 2 and len(run.output.splitlines()) == 1 and text in run.output, run.output
