@@ -40,3 +40,6 @@ POSITIONS_PER_GAME = 8
 SELF_PLAY_VISITS = 16
 NUM_SELF_PLAY_WORKERS = 4
 NUM_SELF_PLAY_GAMES = 10000
+
+# Visits of the moves that are not searched in full, where there are such.
+FAST_VISITS = 4

@@ -34,6 +34,7 @@ SELF_PLAY_OPTIONS=${SELF_PLAY_OPTIONS:-} # more options of selfplay_main.py
 FINAL_STATUS=${FINAL_STATUS:-false}      # take the stones off that GNU Go calls dead before results are learnt (doc/rl.md)
 
 WINDOW=${WINDOW:-300000}                 # training: newest games to learn from
+WINDOW_START=${WINDOW_START:-0}          # first so many, then ever more, up to WINDOW (doc/rl.md); 0: WINDOW from the beginning
 TRAIN_OPTIONS=${TRAIN_OPTIONS:-}         # more options of train.py, such as --filters 32 --value-blend 0.5
 
 EVALUATE_EVERY=${EVALUATE_EVERY:-5}      # matches: every so many generations, 0 for never
@@ -68,7 +69,7 @@ while [ $# -gt 0 ]; do
 done
 [ -z "$start" ] || [ -f "$start" ] || die "--start $start: there is no such file"
 cd "$(dirname "${BASH_SOURCE[0]}")"
-for name in GENERATIONS SIZE SEED GPUS GAMES VISITS PROCESSES WINDOW EVALUATE_EVERY MATCH_GAMES MATCH_PARALLEL GATE_PERCENT STOP_LENGTH STOP_FALLS; do
+for name in GENERATIONS SIZE SEED GPUS GAMES VISITS PROCESSES WINDOW WINDOW_START EVALUATE_EVERY MATCH_GAMES MATCH_PARALLEL GATE_PERCENT STOP_LENGTH STOP_FALLS; do
     [[ ${!name} =~ ^(0|[1-9][0-9]{0,8})$ ]] || die "$name=${!name} is not a whole number"
 done
 
@@ -234,13 +235,21 @@ learn() { # learn GENERATION: from the newest games
     put "$MODEL/rl-candidate.bin" "$generations/$1.bin"
 }
 
+window() { # prints how many of the newest games to learn from: c * (1 + 0.4 * ((N / c) ^ 0.75 - 1) / 0.75) of N (KataGo)
+    local games=0 folder
+    for folder in "$ARCHIVE"/*/; do games=$((games + $(count_games "$(basename "$folder")"))); done
+    awk -v n="$games" -v c="$WINDOW_START" -v most="$WINDOW" 'BEGIN {
+        size = c == 0 ? most : n <= c ? c : c * (1 + 0.4 * ((n / c) ^ 0.75 - 1) / 0.75)
+        printf "%d\n", size < most ? size : most }'
+}
+
 train() { # train OPTION...: one pass over the newest games
     local launcher=("$python")
     [ "$GPUS" -le 1 ] || launcher=("$python" -m torch.distributed.run --standalone --nproc-per-node "$GPUS")
     local options=()
     [ "$(network 0)" = none ] || options=(--start "$(network 0)")
     # shellcheck disable=SC2086 # options are words
-    run "${launcher[@]}" train.py --rl true --kifu-dir "$ARCHIVE" --size "$SIZE" --window-size "$WINDOW" \
+    run "${launcher[@]}" train.py --rl true --kifu-dir "$ARCHIVE" --size "$SIZE" --window-size "$(window)" \
         --use-gpu "$USE_GPU" --data-dir "$DATA" --output "$MODEL/rl-candidate.bin" ${options[@]+"${options[@]}"} $TRAIN_OPTIONS "$@"
 }
 

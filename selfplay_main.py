@@ -68,6 +68,11 @@ TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
               help="Which search plays: one that searches the same position in many ways.")
 @click.option("--target", type=click.Choice(TARGETS), default=DEFAULT_TARGET, show_default=True,
               help="What is recorded to learn from: Gumbel AlphaZero's improved policy, or the shares of the visits.")
+@click.option("--full-share", type=FiniteRange(0, 1, min_open=True), default=1.0, show_default=True,
+              help="Share of moves that have all --visits and are learnt from; the others have --fast-visits and only "
+                   "bring a game to its end (playout cap randomization, 0.25 in KataGo).")
+@click.option("--fast-visits", type=click.IntRange(2), default=learning_param.FAST_VISITS, show_default=True,
+              help="Visits of those others.")
 @click.option("--batch-size", type=click.IntRange(16), default=None,
               help="Positions per call of the network.  [default: 128, on a GPU 4096]")
 @click.option("--dry-run", type=bool, default=False, show_default=True,

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO
 
+import learning_param
 from board.ruleset import Rules
 from common.atomic_file import write_atomically
 from common.lock_file import take_lock
@@ -46,6 +47,8 @@ class BatchSettings:
     policy_temperature: float = 1.0
     search: str = SELF_PLAY_SEARCH
     target: str = DEFAULT_TARGET
+    full_share: float = 1.0
+    fast_visits: int = learning_param.FAST_VISITS
 
     @property
     def rules(self) -> Rules:

@@ -12,7 +12,7 @@ from mcts.constant import MAX_CONSIDERED_NODES
 from mcts.tree_arrays import EDGE_BYTES, NODE_BYTES, take_answer
 from nn.feature import BASIC, Encoder, PlaneSet, plane_set_of
 from selfplay.game import GameRecord, NewGame, draw_game, take_record
-from selfplay.games import FINISHED, IDLE, Terms, Work, new_games, new_terms, new_work
+from selfplay.games import FAST, FINISHED, FULL, IDLE, Terms, Work, new_games, new_terms, new_work, visits_per_move
 from selfplay.steps import back_up_in_games, select_in_games, start_game
 
 # Memory for the games of a process: their search trees and their policies.
@@ -45,8 +45,9 @@ class Half:
 
 def leaves_per_step(terms: Terms) -> float:
     """Return how many positions a game gives to the network at a time, on average."""
-    schedule = terms.schedule[MAX_CONSIDERED_NODES]
-    return len(schedule) / (1 + np.count_nonzero(np.diff(schedule)))
+    rounds = [1 + np.count_nonzero(np.diff(schedule[:visits]))
+              for schedule, visits in zip(terms.schedule[:, MAX_CONSIDERED_NODES], terms.visits, strict=True)]
+    return visits_per_move(terms) / (terms.full_share * rounds[FULL] + (1.0 - terms.full_share) * rounds[FAST])
 
 
 class SelfPlay:
@@ -111,7 +112,7 @@ class SelfPlay:
 def slots_per_half(evaluator: BatchEvaluator, terms: Terms) -> int:
     """Return how many games fill a buffer, as far as memory allows."""
     actions = terms.board_size ** 2 + 1
-    game_bytes = (terms.visits + 2) * (NODE_BYTES + actions * EDGE_BYTES) + 4 * terms.move_limit * actions
+    game_bytes = (int(max(terms.visits)) + 2) * (NODE_BYTES + actions * EDGE_BYTES) + 4 * terms.move_limit * actions
     wanted = round(len(evaluator.planes[0]) / leaves_per_step(terms))
     return max(1, min(wanted, MAX_GAME_BYTES // (2 * game_bytes)))
 

@@ -10,6 +10,7 @@ from nn.model_file import ModelFile
 from selfplay.archive import BatchSettings
 from selfplay.batch import SelfPlay, compile_steps
 from selfplay.game import draw_game
+from selfplay.games import visits_per_move
 from selfplay.local_pool import share_cores
 from selfplay.worker import terms_of
 
@@ -41,10 +42,11 @@ def estimate_batch(settings: BatchSettings, model: str | ModelFile, use_gpu: boo
     """Yield lines that say what a batch on this machine would take; raises ModelFileError."""
     workers, threads = (processes, 1) if use_gpu else share_cores(processes, count_usable_cores())
     moves = round(MOVES_PER_POINT * settings.size**2)
-    recorded = settings.games * moves
-    yield (f"Dry run, nothing is written. {settings.games} games of about {moves} moves (a guess): {recorded} "
-           f"positions, for which the network is asked {recorded * settings.visits} times.")
+    played = settings.games * moves
+    asked = round(played * visits_per_move(terms_of(settings)))
+    yield (f"Dry run, nothing is written. {settings.games} games of about {moves} moves (a guess): "
+           f"{round(played * settings.full_share)} positions, for which the network is asked {asked} times.")
     speed = measure_play(settings, model, use_gpu, threads, positions)
-    seconds = recorded * settings.visits / (speed * workers)
+    seconds = asked / (speed * workers)
     yield (f"{speed:.0f} positions/s here and now in one process of {workers}: {settings.games / seconds * HOUR:.0f} "
            f"games/hour, {seconds / HOUR:.2f} hours.")

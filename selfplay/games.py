@@ -21,6 +21,9 @@ from nn.feature import PlaneSet, Positions
 # Games.phase: no game; the root is to be evaluated; searching; over.
 IDLE, NEW, SEARCHING, FINISHED = 0, 1, 2, 3
 
+# Games.cap, row of Terms.schedule: a search whose policy is recorded; a quick one that only finds a move.
+FULL, FAST = 0, 1
+
 # Games.reason: how a game ended.
 UNFINISHED, TWO_PASSES, RESIGNATION, MOVE_LIMIT = 0, 1, 2, 3
 
@@ -42,6 +45,7 @@ class Games(NamedTuple):
     noise: np.ndarray  # float64 [G, A]: Gumbel noise of the root's edges
     phase: np.ndarray  # int8 [G]
     done: np.ndarray  # int32 [G]: visits made for the present move
+    cap: np.ndarray  # int8 [G]: FULL or FAST, how the present move is searched
     first: np.ndarray  # int32 [G]: the game's first entry in the network's batch
     waiting: np.ndarray  # int32 [G]: its entries there
     policy: np.ndarray  # float32 [G, L, A]: policy to learn of each move, NO_CANDIDATE for other moves
@@ -58,7 +62,8 @@ class Terms(NamedTuple):
     board_size: int
     komi: float
     superko: bool
-    visits: int
+    visits: np.ndarray  # int32 [2]: of a FULL and of a FAST search
+    full_share: float  # share of moves that are searched in full
     move_limit: int
     resign_threshold: float  # win rate of the chosen move below which a player resigns
     target_scale: float  # c_scale of the policy that is recorded; the search has that of `selection`
@@ -68,7 +73,7 @@ class Terms(NamedTuple):
     target: int  # what is recorded as the policy: IMPROVED or VISITS
     algorithm: int  # of the search (mcts/searches.py)
     selection: Selection
-    schedule: np.ndarray  # int32 [MAX_CONSIDERED_NODES + 1, V]: considered_visits by number of moves considered
+    schedule: np.ndarray  # int32 [2, MAX_CONSIDERED_NODES + 1, V]: considered_visits by number of moves considered
     policy_index: np.ndarray  # int32 [C]
 
 
@@ -83,27 +88,36 @@ class Work(NamedTuple):
 
 def new_terms(board_size: int, visits: int, rules: Rules, resign_threshold: float,
               target_scale: float = C_SCALE, opening_moves: int = 0, opening_temperature: float = 1.0,
-              policy_temperature: float = 1.0, search: str = SELF_PLAY_SEARCH, target: str = DEFAULT_TARGET) -> Terms:
+              policy_temperature: float = 1.0, search: str = SELF_PLAY_SEARCH, target: str = DEFAULT_TARGET,
+              full_share: float = 1.0, fast_visits: int = 2) -> Terms:
     """Return the terms with their tables; `search` is a name of SELF_PLAY_SEARCHES, `target` of TARGETS."""
     kind = SEARCHES[search]
-    schedule = np.zeros((MAX_CONSIDERED_NODES + 1, visits), dtype=np.int32)
-    for count in range(1, MAX_CONSIDERED_NODES + 1):
-        schedule[count] = considered_visits(count, visits)
+    limits = np.array([visits, fast_visits], dtype=np.int32)
+    schedule = np.zeros((2, MAX_CONSIDERED_NODES + 1, max(limits)), dtype=np.int32)
+    for cap in (FULL, FAST):
+        for count in range(1, MAX_CONSIDERED_NODES + 1):
+            schedule[cap, count, : limits[cap]] = considered_visits(count, int(limits[cap]))
     return Terms(
-        board_size, float(rules.komi), rules.superko, int(visits), MOVES_PER_POINT * board_size * board_size,
+        board_size, float(rules.komi), rules.superko, limits, float(full_share), MOVES_PER_POINT * board_size**2,
         float(resign_threshold), float(target_scale), int(opening_moves), float(opening_temperature),
         float(policy_temperature), TARGETS.index(target), kind.algorithm, kind.selection, schedule,
         get_geometry(board_size).policy_index,
     )
 
 
+def visits_per_move(terms: Terms) -> float:
+    """Return how many visits a move has, on average."""
+    return float(terms.full_share * terms.visits[FULL] + (1.0 - terms.full_share) * terms.visits[FAST])
+
+
 def new_games(count: int, terms: Terms, plane_set: PlaneSet) -> Games:
     """Return room for so many games, all IDLE."""
     size, limit = terms.board_size, terms.move_limit
     actions, words = size * size + 1, len(new_state(size).buffer)
-    nodes = terms.visits + 2
+    most = int(max(terms.visits))
+    nodes = most + 2
     shapes = tree_shapes(nodes, nodes * actions, 0)
-    entries = limit + min(MAX_DEPTH, terms.visits) + 2
+    entries = limit + min(MAX_DEPTH, most) + 2
 
     def rows(length: int, dtype: type) -> np.ndarray:
         return np.zeros((count, length), dtype=dtype)
@@ -115,6 +129,7 @@ def new_games(count: int, terms: Terms, plane_set: PlaneSet) -> Games:
         history=History(rows(entries, np.int16), rows(entries, np.int8), rows(entries, np.uint64), rows(1, np.int32)),
         random_state=rows(1, np.uint64), noise=rows(actions, np.float64),
         phase=np.full(count, IDLE, dtype=np.int8), done=np.zeros(count, dtype=np.int32),
+        cap=np.full(count, FULL, dtype=np.int8),
         first=np.zeros(count, dtype=np.int32), waiting=np.zeros(count, dtype=np.int32),
         policy=np.zeros((count, limit, actions), dtype=np.float32), value=rows(limit, np.float32),
         may_resign=np.ones(count, dtype=np.bool_), gave_up=np.full(count, EMPTY, dtype=np.int8),

@@ -23,7 +23,9 @@ from mcts.searches import VISITS
 from mcts.tree_arrays import EDGES, EXPANDED, NODES, ROOT, Answer, Position, Tree
 from nn.feature import remember
 from selfplay.games import (
+    FAST,
     FINISHED,
+    FULL,
     MOVE_LIMIT,
     NEW,
     NO_CANDIDATE,
@@ -57,6 +59,7 @@ def start_game(games: Games, g: int, work: Work, terms: Terms, seed: np.uint64, 
     games.reason[g] = UNFINISHED
     games.waiting[g] = 0
     games.done[g] = 0
+    games.cap[g] = FULL
     games.phase[g] = NEW
 
 
@@ -98,9 +101,19 @@ def keep_as_root(tree: Tree, node: int) -> None:
 
 
 @kernel
-def begin_search(games: Games, g: int, tree: Tree) -> None:
-    """Begin the search from an evaluated root. Modifies games."""
-    draw_noise(games.noise[g], tree.node_edges[ROOT], games.random_state[g])
+def begin_search(games: Games, g: int, tree: Tree, terms: Terms) -> None:
+    """Begin the search from an evaluated root, in full or fast. Modifies games.
+
+    A fast one plays its best, without noise (playout cap randomization: Wu, "Accelerating Self-Play Learning in Go",
+    2019, section 3.1).
+    """
+    games.cap[g] = FULL
+    if terms.full_share < 1.0 and next_random(games.random_state[g]) >= terms.full_share:
+        games.cap[g] = FAST
+        noise = games.noise[g]
+        noise[:] = 0.0
+    else:
+        draw_noise(games.noise[g], tree.node_edges[ROOT], games.random_state[g])
     games.done[g] = 0
     games.phase[g] = SEARCHING
 
@@ -108,8 +121,9 @@ def begin_search(games: Games, g: int, tree: Tree) -> None:
 @kernel
 def plan_of(games: Games, g: int, tree: Tree, terms: Terms) -> Plan:
     """Return what the search of one game is told."""
-    schedule = terms.schedule[min(MAX_CONSIDERED_NODES, tree.node_edges[ROOT])]
-    return Plan(terms.algorithm, terms.selection, terms.komi, games.noise[g], schedule)
+    cap = games.cap[g]
+    schedule = terms.schedule[cap, min(MAX_CONSIDERED_NODES, tree.node_edges[ROOT])]
+    return Plan(terms.algorithm, terms.selection, terms.komi, games.noise[g], schedule[: terms.visits[cap]])
 
 
 @kernel
@@ -123,7 +137,10 @@ def same_round(schedule: np.ndarray, done: int) -> int:
 
 @kernel
 def record_search(games: Games, g: int, tree: Tree, ply: int, work: Work, terms: Terms) -> None:
-    """Write the policy to learn at the root and its win rate as those of move `ply`. Modifies games and work."""
+    """Write the policy to learn at the root and its win rate as those of move `ply`. Modifies games and work.
+
+    Of a fast search only the win rate is kept: its policy is too vague to learn from.
+    """
     if terms.target == VISITS:
         for edge in range(tree.node_edges[ROOT]):
             work.batch.policy[edge] = tree.edge_visits[edge] / tree.node_visits[ROOT]
@@ -131,7 +148,7 @@ def record_search(games: Games, g: int, tree: Tree, ply: int, work: Work, terms:
         improved_policy(tree, ROOT, terms.selection.c_visit, terms.target_scale, work.batch.policy)
     row = games.policy[g, ply]
     row[:] = NO_CANDIDATE
-    for edge in range(tree.node_edges[ROOT]):
+    for edge in range(tree.node_edges[ROOT] if games.cap[g] == FULL else 0):
         row[terms.policy_index[tree.edge_pos[edge]]] = work.batch.policy[edge]
     games.value[g, ply] = min(max(policy_value(tree, ROOT, work.batch.policy), 0.0), 1.0)
 
@@ -191,7 +208,7 @@ def finish_move(games: Games, g: int, tree: Tree, history: History, work: Work, 
         games.phase[g] = NEW
     else:
         keep_as_root(tree, tree.edge_child[edge])
-        begin_search(games, g, tree)
+        begin_search(games, g, tree, terms)
 
 
 @kernel
@@ -209,7 +226,7 @@ def select_in_game(games: Games, g: int, work: Work, terms: Terms) -> int:
         if games.phase[g] == NEW:
             tree.counters[:] = 0
             wanted = 1
-        elif done >= terms.visits:
+        elif done >= len(plan.schedule):
             finish_move(games, g, tree, history, work, terms)
             continue
         waiting, finished = select_batch(tree, root, line, batch, wanted, plan, done)
@@ -253,4 +270,4 @@ def back_up_in_games(games: Games, begin: int, end: int, work: Work, answer: Ans
         own = Answer(answer.logits[first:], answer.values[first:], answer.leads[first:], answer.ownership[first:])
         back_up_batch(tree, batch, games.waiting[g], own, terms.policy_index, terms.policy_temperature)
         if games.phase[g] == NEW:
-            begin_search(games, g, tree)
+            begin_search(games, g, tree, terms)

@@ -141,7 +141,8 @@ def terms_of(settings: BatchSettings) -> Terms:
     """Return what the games of a batch are played by."""
     return new_terms(settings.size, settings.visits, settings.rules, settings.resign_threshold,
                      settings.target_scale, settings.opening_moves, settings.opening_temperature,
-                     settings.policy_temperature, settings.search, settings.target)
+                     settings.policy_temperature, settings.search, settings.target, settings.full_share,
+                     settings.fast_visits)
 
 
 def _work(connection: Connection, task: WorkerTask) -> None:

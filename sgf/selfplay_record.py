@@ -129,7 +129,7 @@ class SelfPlayRecord:
 
         Args:
             moves: pos of each move, M of them.
-            policy: improved policy, float [M, A]; see encode_policy_row.
+            policy: improved policy, float [M, A]; see encode_policy_row. A row without candidates: no comment.
             value: win rate of the mover, float [M].
 
         Raises:
@@ -140,8 +140,8 @@ class SelfPlayRecord:
         names = policy_names(self.coordinate.board_size)
         for number, (pos, row, win_rate) in enumerate(zip(moves, policy, value.tolist(), strict=True)):
             point = self.coordinate.convert_to_sgf_format(pos)
-            comment, search = encode_policy_row(row, names), encode_search_value(win_rate)
-            self._moves.append(f";{'BW'[number % 2]}[{point}]C[{comment}]{search}")
+            comment = f"C[{encode_policy_row(row, names)}]" if (row >= 0).any() else ""
+            self._moves.append(f";{'BW'[number % 2]}[{point}]{comment}{encode_search_value(win_rate)}")
 
     def get_sgf(self, result: MatchResult, komi: float, is_resign: bool = False, score: float = 0.0,
                 event: str = "") -> str:

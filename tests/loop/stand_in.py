@@ -57,6 +57,7 @@ def learn(options: dict[str, str]) -> None:
     if "--dry-run" in options:
         print("hours of training")
         return
+    print(f"learning from {options['--window-size']} games")
     newest = max(folders(Path(options["--kifu-dir"])))
     candidate = Path(options["--output"])
     state = candidate.with_name("rl-state.ckpt")

@@ -213,6 +213,13 @@ def test_bad_options_are_one_line(
     assert not Path(environment["ARCHIVE"]).exists()
 
 
+@pytest.mark.slow
+def test_the_window_grows_slower_than_the_games(root: Path, environment: dict[str, str]) -> None:
+    """5 to 20 games: 10 (1 + 0.4 ((N / 10)^0.75 - 1) / 0.75) of them from the tenth on, and never more than WINDOW."""
+    _, output = finish(root, {**environment, "WINDOW_START": "10", "WINDOW": "13", "EVALUATE_EVERY": "0"})
+    assert re.findall(r"learning from (\d+) games", output) == ["10", "10", "11", "13"]
+
+
 def test_a_program_that_fails_ends_the_loop(root: Path, environment: dict[str, str]) -> None:
     status, output = finish(root, {**environment, "PYTHON": "false"})
     assert status == 1 and "failed with status 1: false selfplay_main.py" in output

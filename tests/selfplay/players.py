@@ -17,7 +17,7 @@ from mcts.tree import MCTSTree
 from nn.feature import Evaluator
 from selfplay.batch import SelfPlay
 from selfplay.game import EndReason, GameRecord, NewGame
-from selfplay.games import Terms
+from selfplay.games import FAST, FULL, Terms
 from selfplay.steps import draw_noise
 from tests.reference.slow_board import OTHER, SlowBoard
 
@@ -92,7 +92,9 @@ def play_slowly(evaluator: Evaluator, terms: Terms, new: NewGame) -> GameRecord:
     gave_up, reason = None, None
     while reason is None:
         color = board.get_to_move()
-        best = tree.search_with_sequential_halving(board, color, SearchLimit(terms.visits), generator).candidates[0]
+        cap = FAST if terms.full_share < 1 and next_random(noise.random_state) >= terms.full_share else FULL
+        limit, noisy = SearchLimit(int(terms.visits[cap])), generator if cap == FULL else None
+        best = tree.search_with_sequential_halving(board, color, limit, noisy).candidates[0]
         if best.winrate < terms.resign_threshold:
             gave_up = gave_up or color
             if new.may_resign:
@@ -102,7 +104,7 @@ def play_slowly(evaluator: Evaluator, terms: Terms, new: NewGame) -> GameRecord:
         index = tree.geometry.policy_index[tree.root.action]
         shares = tree.root.children_visits / tree.root.node_visits
         policy[index] = shares if terms.target == VISITS else tree.improved_policy(terms.target_scale)[index]
-        policies.append(policy)
+        policies.append(policy if cap == FULL else np.full_like(policy, -1.0))
         values.append(float(policy[index] @ complete_values(tree.root)))
         pos = best.pos
         if len(policies) <= terms.opening_moves:

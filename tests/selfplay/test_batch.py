@@ -67,6 +67,24 @@ def test_one_game_is_one_search_after_the_other_with_a_drawn_opening(
                           opening_temperature=temperature)
 
 
+@pytest.mark.parametrize(("size", "visits", "full_share", "fast_visits", "opening_moves"), [
+    (5, 16, 0.4, 4, 0), (3, 3, 0.5, 8, 6),
+])
+def test_one_game_is_one_search_after_the_other_some_of_them_fast(
+    size: int, visits: int, full_share: float, fast_visits: int, opening_moves: int
+) -> None:
+    compare_with_searches(size, visits, 0.5, 0.05, 4, opening_moves=opening_moves, full_share=full_share,
+                          fast_visits=fast_visits)
+
+
+def test_a_share_of_the_moves_is_searched_in_full_and_recorded() -> None:
+    records = play_games(HashEvaluator(5), new_terms(5, 16, HALF, 0.0, full_share=0.25, fast_visits=4), begin(60))
+    recorded = np.concatenate([(record.policy >= 0).any(axis=1) for record in records])
+    assert 0.2 < recorded.mean() < 0.3
+    text = records[0].get_sgf().decode()
+    assert text.count("C[") == (records[0].policy >= 0).any(axis=1).sum() and text.count("]V[") < len(text)
+
+
 def test_drawn_openings_are_of_more_kinds() -> None:
     def kinds(opening_moves: int, temperature: float = 1.0) -> int:
         terms = new_terms(5, 16, HALF, 0.0, 0.001, opening_moves, temperature)
@@ -115,10 +133,10 @@ def test_small_games_are_one_search_after_the_other(size: int, visits: int) -> N
 def compare_with_searches(size: int, visits: int, komi: float, threshold: float, games: int,
                           target_scale: float = C_SCALE, opening_moves: int = 0,
                           opening_temperature: float = 1.0, policy_temperature: float = 1.0,
-                          target: str = DEFAULT_TARGET) -> None:
+                          target: str = DEFAULT_TARGET, full_share: float = 1.0, fast_visits: int = 2) -> None:
     """Play games both ways; they must be equal to the last bit."""
     terms = new_terms(size, visits, Rules.of(komi, True), threshold, target_scale, opening_moves, opening_temperature,
-                      policy_temperature, target=target)
+                      policy_temperature, target=target, full_share=full_share, fast_visits=fast_visits)
     evaluator = HashEvaluator(size)
     for new in begin(games, seed=size):
         [fast] = play_games(evaluator, terms, [new], positions=16)
