@@ -3,7 +3,6 @@
 import random
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +19,7 @@ from engine.game import Game
 from engine.levels import FULL_LEVEL
 from engine.move_choice import Choice
 from engine.options import EngineOptions
-from engine.precompile import compile_planes, compile_rules, compiling
+from engine.precompile import compile_planes, compile_rules, compiling, compiling_playouts
 from mcts.analysis import SearchResult
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit
@@ -120,12 +119,16 @@ class Engine(Game):
     def load(self) -> None:
         """Load the player and, if that is wanted, compile; may run in a thread of its own while the game is set up."""
         by_playouts = bool(self._reason_for_playouts(self.board.board_size))
-        with compiling() if self._source.warm_up and not by_playouts else nullcontext():
+        if not self._source.warm_up:
+            self.tree  # noqa: B018 (made when it is first asked for)
+            return
+        with compiling_playouts() if by_playouts else compiling():
             size = self.tree.board_size
-            if self._source.warm_up and not by_playouts:
+            if by_playouts:
+                self._new_tree(size).search(GoBoard(size), Stone.BLACK, SearchLimit(1, strict=True))
+            else:
                 compile_planes(plane_set_of(self.evaluator))
-        if self._source.warm_up:
-            self._warm_up(size)
+        self._warm_up(size)
 
     def _warm_up(self, size: int) -> None:
         """Compile, or load compiled, everything that a game needs, and measure the speed of the search."""

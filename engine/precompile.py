@@ -1,8 +1,11 @@
-"""What a first start compiles, in two processes: the search in a child, the rest here.
+"""What a first start compiles, in two processes: the search with a network in a child, the rest here.
 
 numba compiles on one core, since it holds a lock; the cache on disk is where the two meet. Later starts find all there.
 Each half takes about as long as the other, loading torch and the network included. What no move needs, the child
 compiles after that, while the game has begun; whoever asks for it before compiles it himself.
+
+The search by playouts is one kernel, whose parts are kept on disk, too: a child compiles those of the playouts and what
+a game needs beside the search, while this process compiles those of the tree and finds the others there.
 """
 
 import multiprocessing
@@ -28,6 +31,11 @@ from mcts.params import SearchLimit
 from mcts.score_estimate import ScoreEstimator
 from mcts.search_kernels import back_up_batch, select_batch
 from mcts.tree import MCTSTree
+from mcts.tree_arrays import new_batch
+from mcts.uct.kernels import UctPlan, new_lines, play_out_lines, search_lines
+from mcts.uct.params import UctParams
+from mcts.uct.playout_board import new_playout_work
+from mcts.uct.tree import load_prior_table, make_rules
 from nn.feature import BASIC, Encoder, PlaneSet, Positions, encode_board
 
 # Compiled code serves every size.
@@ -97,6 +105,40 @@ def compile_in_child(done: Connection, *more: Callable[[], None]) -> None:
         work()
     done.close()
     compile_estimates()
+
+
+def compile_playouts() -> None:
+    """Compile what a playout calls."""
+    with without_compiler():
+        board = GoBoard(SIZE)
+    batch, plan = new_batch(SIZE, 1), UctPlan(UctParams(), load_prior_table(), make_rules(UctParams()), 0.0)
+    batch.positions.now[0] = board.state.buffer
+    play_out_lines(new_playout_work(SIZE), batch, new_lines(SIZE, 1), 0, 1, plan)
+
+
+def compile_in_uct_child() -> None:
+    """Compile what the search by playouts needs beside its tree; in a process that ends with its parent."""
+    end_with_parent()
+    compile_playouts()
+    compile_rules()
+
+
+@contextmanager
+def compiling_playouts() -> Iterator[None]:
+    """On a first start of the search by playouts, compile its playouts beside what is done inside."""
+    if count_usable_cores() < 2 or is_cached(search_lines):
+        yield
+        return
+    child = multiprocessing.get_context("spawn").Process(target=compile_in_uct_child, daemon=True)
+    with block_interrupts():
+        child.start()
+    try:
+        yield
+    except BaseException:
+        child.terminate()
+        raise
+    finally:
+        child.join()
 
 
 @contextmanager

@@ -148,14 +148,15 @@ def select_for_playout(
 ) -> None:
     """Play one line from the root to a position that is no node yet, or to the end of the game.
 
-    A position whose move was visited often enough becomes a node, and its playout begins there. Modifies tree, line,
-    lines, judge and entry `index` of the batch, whose positions.now keeps the end of the line.
+    A position whose move was visited often enough becomes a node, and its playout begins there; in an empty tree the
+    root does, and the line has no moves. Modifies tree, line, lines, judge and entry `index` of the batch, whose
+    positions.now keeps the end of the line.
     """
     state, history = line
     copy_state(state, root.state)
     history.length[0] = root.history.length[0]
-    node, depth = ROOT, 0
-    while depth < MAX_DEPTH:
+    node, edge, depth, value, is_new = ROOT, NOT_EXPANDED, 0, 0.5, tree.counters[NODES] == 0
+    while not is_new and node != NOT_EXPANDED and depth < MAX_DEPTH:
         edge = select_by_uct(tree, node, plan.params)
         batch.path[index, depth] = edge
         lines.moves[index, depth] = tree.edge_pos[edge]
@@ -163,15 +164,14 @@ def select_for_playout(
         tree.node_virtual_loss[node] += 1
         depth += 1
         play_recorded(state, history, tree.edge_pos[edge], state.info[TO_MOVE])
-        if tree.edge_child[edge] == NOT_EXPANDED:
-            visits = tree.edge_visits[edge]
-            if visits >= plan.params.expand and state.info[PASSES] < 2:
-                node = add_node(tree)
-                tree.edge_child[edge] = node
-                expand_by_patterns(tree, node, line, batch, lines, depth, plan,
-                                   1.0 - tree.edge_value_sum[edge] / visits, judge)
-            break
-        node = tree.edge_child[edge]
+        node, visits = tree.edge_child[edge], tree.edge_visits[edge]
+        if node == NOT_EXPANDED and visits >= plan.params.expand and state.info[PASSES] < 2:
+            is_new, value = True, 1.0 - tree.edge_value_sum[edge] / visits
+    if is_new:  # the one place where nodes are made: all of it is compiled once
+        node = add_node(tree)
+        if depth > 0:
+            tree.edge_child[edge] = node
+        expand_by_patterns(tree, node, line, batch, lines, depth, plan, value, judge)
     batch.length[index] = depth
     lines.previous[index] = move_before_last(history)
     copy_words(batch.positions.now[index], state.buffer)
@@ -226,24 +226,19 @@ def back_up_line(tree: Tree, batch: Batch, lines: PlayoutLines, index: int, root
 
 
 @kernel
-def begin_uct(
-    tree: Tree, root: Position, batch: Batch, lines: PlayoutLines, plan: UctPlan, judge: PointJudge | None,
-) -> None:
-    """Make the position at the root the only node of an empty tree. Modifies tree, lines, batch and judge."""
-    tree.counters[NODES] = 0
-    expand_by_patterns(tree, add_node(tree), root, batch, lines, 0, plan, 0.5, judge)
-
-
-@kernel
 def search_lines(
     tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, work: PlayoutGame, wanted: int,
     plan: UctPlan, judge: PointJudge | None,
 ) -> None:
-    """Search so many lines one after the other. Modifies all but root and plan."""
+    """Search so many lines one after the other; the first one in an empty tree makes its root, and no visit.
+
+    Modifies all but root and plan.
+    """
     for _ in range(wanted):
         select_for_playout(tree, root, line, batch, lines, 0, plan, judge)
-        play_out_lines(work, batch, lines, 0, 1, plan)
-        back_up_line(tree, batch, lines, 0, root.state.info[TO_MOVE])
+        if batch.length[0] > 0:
+            play_out_lines(work, batch, lines, 0, 1, plan)
+            back_up_line(tree, batch, lines, 0, root.state.info[TO_MOVE])
 
 
 @kernel

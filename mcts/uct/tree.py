@@ -25,7 +25,6 @@ from mcts.tree_arrays import NODES, Position, Tree
 from mcts.uct.kernels import (
     UctPlan,
     back_up_lines,
-    begin_uct,
     new_lines,
     play_out_lines,
     search_lines,
@@ -107,8 +106,7 @@ class PlayoutCalls(NetworkCalls):
         if tree.counters[NODES] == 0:
             for i, work in enumerate(self._works):
                 work.random_state[0] = SEED + i
-            begin_uct(tree, root, self.batch, self.lines, uct, self._judge)
-        elif self._pool is None:
+        if self._pool is None:
             search_lines(tree, root, line, self.batch, self.lines, self._works[0], wanted, uct, self._judge)
         else:
             self._share_out(self._pool, tree, root, line, wanted, uct)
@@ -116,8 +114,10 @@ class PlayoutCalls(NetworkCalls):
 
     def _share_out(self, pool: ThreadPoolExecutor, tree: Tree, root: Position, line: Position, wanted: int,
                    uct: UctPlan) -> None:
-        """Make `wanted` visits whose playouts the threads share. Modifies tree and line."""
+        """Make `wanted` visits whose playouts the threads share, or the root of an empty tree. Modifies tree, line."""
         select_lines(tree, root, line, self.batch, self.lines, wanted, uct, self._judge)
+        if self.batch.length[0] == 0:
+            return
         edges = [wanted * i // len(self._works) for i in range(len(self._works) + 1)]
 
         def play(thread: int) -> None:

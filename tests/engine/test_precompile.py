@@ -84,6 +84,25 @@ def test_only_a_first_start_compiles(monkeypatch: pytest.MonkeyPatch):
     assert done == ["rules"] and not multiprocessing.active_children()
 
 
+def test_only_a_first_start_compiles_playouts_beside_the_tree(monkeypatch: pytest.MonkeyPatch):
+    """A child begins with them before the tree is searched, and leaves nothing behind."""
+    monkeypatch.setattr(precompile, "compile_in_uct_child", abs)  # fails in the child: nobody depends on it
+    monkeypatch.setattr(precompile, "count_usable_cores", lambda: 2)
+    for is_cached in (True, False):
+        monkeypatch.setattr(precompile, "is_cached", lambda kernel, answer=is_cached: answer)
+        with precompile.compiling_playouts():
+            assert len(multiprocessing.active_children()) == (not is_cached)
+        assert not multiprocessing.active_children()
+    with pytest.raises(OSError), precompile.compiling_playouts():
+        raise OSError
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.plain
+def test_playouts_are_compiled_by_the_calls_of_a_search():
+    precompile.compile_playouts()
+
+
 def test_compiled_code_is_found_on_disk():
     from mcts.search_kernels import select_batch
     precompile.compile_search()
