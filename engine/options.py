@@ -23,8 +23,10 @@ MIN_POLICY_TEMPERATURE = 0.1
 MAX_PLAYOUTS = 10000
 # Most leaves that wait for the network where nobody says --batch-size, and the visits of the root that each stands for
 # (tools/bench.py batches).
-CPU_LEAVES, GPU_LEAVES = 64, 256
+CPU_LEAVES, GPU_LEAVES = 32, 256
 VISITS_PER_LEAF = 8
+# Positions that a call is filled up with (SearchParams.ahead).
+AHEAD = 6
 # Share of the most visited move's visits from which on a move may be chosen for its lower confidence bound.
 BOUND_SHARE = 0.1
 MAX_C_PUCT, MAX_LEAD_WEIGHT = 10.0, 1.0
@@ -136,6 +138,7 @@ class EngineOptions:
             policy_temperature=self.policy_temperature or kind.policy_temperature,
             batch_size=self.batch_size or (GPU_LEAVES if self.use_gpu else CPU_LEAVES),
             visits_per_leaf=0 if self.batch_size else VISITS_PER_LEAF,
+            ahead=AHEAD if kind.algorithm == PUCT else default.ahead,
             tree_size=self.tree_size or default.tree_size,
             bound_share=BOUND_SHARE if self.lcb else default.bound_share,
             skip_settled=self.skip_settled,

@@ -25,3 +25,6 @@ DEFAULT_LAG = 0.1
 
 # A line of play is cut off at this many moves below the root.
 MAX_DEPTH = 400
+
+# Lines that may find nothing new while a call of the network is filled with positions that are asked about ahead.
+LOOKS = 24

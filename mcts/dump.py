@@ -19,15 +19,14 @@ def _padded(values: Any, length: int, filler: float) -> list:
 
 def dump_node(node: MCTSNode, length: int) -> dict[str, Any]:
     """Return one node; its arrays are `length` (S*S + 1) long."""
-    child_values = []
-    for i in range(node.num_children):
-        child = node.child(i)
-        child_values.append(0.0 if child is None else 1.0 - child.raw_value)
+    children = [node.child(i) for i in range(node.num_children)]
+    child_values = [0.0 if child is None else 1.0 - child.raw_value for child in children]
+    numbers = [NOT_EXPANDED if child is None else child.index for child in children]
     return {
         "node_visits": node.node_visits, "virtual_loss": node.virtual_loss,
         "node_value_sum": node.node_value_sum, "raw_value": node.raw_value,
         "action": _padded(node.action, length, 0),
-        "children_index": _padded(node.children_index, length, NOT_EXPANDED),
+        "children_index": numbers + [NOT_EXPANDED] * (length - len(numbers)),
         "children_value": child_values + [0.0] * (length - len(child_values)),
         "children_visits": _padded(node.children_visits, length, 0),
         "children_policy": _padded(node.children_policy, length, 0.0),

@@ -23,6 +23,8 @@ from nn.feature import Encoder, Evaluator, plane_set_of
 
 # The entries of a batch that belong to one call; all else is shared by the batches of a search.
 OF_ONE_CALL = ("positions", "leaf", "path", "length", "share", "playout_value")
+# Positions that one of several calls is filled up with where the others are empty.
+LEAST_AHEAD = 2
 
 
 class Lane(NamedTuple):
@@ -37,7 +39,7 @@ class Call(NamedTuple):
 
     lane: Lane
     waiting: int  # positions that the network is asked about
-    visits: int  # those, and the lines selected with them that needed no network
+    visits: int  # those begun with it, and those that needed no network
     answer: Callable[[], tuple[np.ndarray, ...]]  # waits for the network
     begin: float  # when its lines began to be selected, as time.perf_counter tells
 
@@ -48,13 +50,13 @@ class NetworkCalls:
     Attributes:
         at_once: how many may be under way.
         batch: work space of the search, and the limits that all its batches share (Batch.banned and so on).
-        visits, waiting: what is under way, all of it, and the part that waits for the network.
+        visits: those begun and made by what is under way.
     """
 
     def __init__(self, evaluator: Evaluator, board_size: int, params: SearchParams) -> None:
         """Make room for up to params.batch_size leaves, shared out among the calls that the evaluator takes at once."""
         self.at_once = min(getattr(evaluator, "calls_at_once", 1), params.batch_size)
-        self.visits = self.waiting = 0
+        self.visits = 0
         self._evaluator, self._prune = evaluator, params.prune
         plane_set, leaves = plane_set_of(evaluator), -(-params.batch_size // self.at_once)
         batches = [new_batch(board_size, leaves, plane_set) for _ in range(self.at_once)]
@@ -66,6 +68,11 @@ class NetworkCalls:
         self._under_way: deque[Call] = deque()
 
     @property
+    def is_busy(self) -> bool:
+        """Tell whether a call is under way."""
+        return bool(self._under_way)
+
+    @property
     def has_room(self) -> bool:
         """Tell whether another call may be started."""
         return bool(self._free)
@@ -74,25 +81,29 @@ class NetworkCalls:
         """Return how many leaves one call takes where all together take `leaves`."""
         return max(1, leaves // self.at_once)
 
-    def start(self, tree: Tree, root: Position, line: Position, wanted: int, plan: Plan, done: int) -> int:
+    def start(self, tree: Tree, root: Position, line: Position, wanted: int, plan: Plan, done: int,
+              ahead: int = 0) -> int:
         """Select up to `wanted` leaves and ask about them; return the visits that it begins or makes (select_batch).
 
-        In an empty tree that is its root, which is judged in all ways that a board can lie. Modifies tree and line.
+        A call with less than `ahead` leaves is filled up to so many. In an empty tree the only leaf is its root, which
+        is judged in all ways that a board can lie. Modifies tree and line.
         """
         begin, lane, is_root = time.perf_counter(), self._free[0], tree.counters[NODES] == 0
-        waiting, finished = select_batch(tree, root, line, lane.batch, wanted, plan, done)
-        if waiting + finished == 0:
+        if self.at_once > 1:  # about as long as the call beside it: they are finished in turn
+            ahead = min(ahead, max(LEAST_AHEAD, self._under_way[-1].waiting if self._under_way else 0))
+        waiting, visits = select_batch(tree, root, line, lane.batch, wanted, ahead, plan, done)
+        if waiting + visits == 0:
             return 0
         answer = self._ask(lane.encode(lane.batch.positions, waiting, plan.komi), is_root) if waiting else tuple
         if plan.selection.playouts:
             play_out_batch(lane.batch, waiting, plan.komi, plan.selection)
-        return self._enter(Call(lane, waiting, waiting + finished, answer, begin))
+        return self._enter(Call(lane, waiting, visits, answer, begin))
 
     def _enter(self, call: Call) -> int:
         """Take a call, in the first free lane, as under way; return its visits."""
         self._free.popleft()
         self._under_way.append(call)
-        self._count(call, 1)
+        self.visits += call.visits
         return call.visits
 
     def _ask(self, planes: np.ndarray, is_root: bool) -> Callable[[], tuple[np.ndarray, ...]]:
@@ -107,7 +118,7 @@ class NetworkCalls:
         """Wait for the oldest call, back up what the network says, and return the call. Modifies tree."""
         call = self._under_way.popleft()
         self._free.append(call.lane)
-        self._count(call, -1)
+        self.visits -= call.visits
         if call.waiting:
             answer, batch = take_answer(*call.answer()), call.lane.batch
             if self._prune < KEEP_ALL:
@@ -119,9 +130,4 @@ class NetworkCalls:
         """Forget what is under way, which a search that broke off has left."""
         while self._under_way:
             self._free.append(self._under_way.popleft().lane)
-        self.visits = self.waiting = 0
-
-    def _count(self, call: Call, sign: int) -> None:
-        """Count a call as under way (1) or no more (-1)."""
-        self.visits += sign * call.visits
-        self.waiting += sign * call.waiting
+        self.visits = 0

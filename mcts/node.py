@@ -5,7 +5,7 @@ import numpy as np
 from mcts.analysis import CandidateMove, lower_confidence_bound
 from mcts.constant import NOT_EXPANDED
 from mcts.solver import proven_outcome
-from mcts.tree_arrays import LOST, PENDING, TERMINAL, UNPROVEN, WON, Tree
+from mcts.tree_arrays import EXPANDED, LOST, TERMINAL, UNPROVEN, WON, Tree
 
 # The longest line reported as a principal variation.
 MAX_PV_LENGTH = 30
@@ -101,9 +101,9 @@ class MCTSNode:
         return self._tree.edge_value_sum[self._edges]
 
     def child(self, i: int) -> "MCTSNode | None":
-        """Return the node after candidate `i`, None if it was not evaluated."""
+        """Return the node after candidate `i`, None if it was not visited."""
         index = int(self.children_index[i])
-        if index == NOT_EXPANDED or self._tree.node_kind[index] == PENDING:
+        if index == NOT_EXPANDED or self._tree.node_kind[index] < EXPANDED:
             return None
         return MCTSNode(self._tree, index)
 
@@ -154,7 +154,7 @@ class MCTSNode:
     @property
     def has_candidates(self) -> bool:
         """Whether the network has judged the position and the game goes on."""
-        return self._tree.node_kind[self.index] not in (PENDING, TERMINAL)
+        return self._tree.node_kind[self.index] >= EXPANDED and self._tree.node_kind[self.index] != TERMINAL
 
     def is_visited(self) -> bool:
         """Return whether a candidate has been visited."""

@@ -69,6 +69,9 @@ class SearchParams:
     # No more than one leaf waits for so many visits of the root, so that a small tree is searched as with single
     # leaves and a large one fast; 0: always batch_size.
     visits_per_leaf: int = 0
+    # A call of the network with less positions is filled up to so many with those that coming visits are likely to
+    # ask about, so that no core waits; they count as visited only when a visit comes to them.
+    ahead: int = 0
     # Nodes allocated at first; the tree doubles when it is full, up to max_memory_mb.
     tree_size: int = MCTS_TREE_SIZE
     max_memory_mb: int = 2048

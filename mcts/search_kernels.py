@@ -2,7 +2,8 @@
 
 `select_batch` plays lines from the root until a batch of new positions waits for the network, `back_up_batch` takes the
 network's answer, gives it to the new nodes and backs it up. A line that ends the game is scored exactly, with komi,
-without the network.
+without the network. A batch that is not full may be filled up with positions that coming visits are likely to ask
+about: they are evaluated, but count as visited only when a visit comes to them.
 """
 
 import math
@@ -20,12 +21,14 @@ from mcts.outcome import DRAW, final_lead, value_of_lead
 from mcts.params import Plan
 from mcts.solver import known_value, prove_line
 from mcts.tree_arrays import (
+    AHEAD,
     EDGES,
     EXPANDED,
     LOST,
     NODES,
     OWNED,
     PENDING,
+    READY,
     REPETITIONS,
     ROOT,
     TERMINAL,
@@ -145,35 +148,75 @@ def select_line(tree: Tree, root: Position, line: Position, batch: Batch, index:
 
 
 @kernel
-def select_batch(
-    tree: Tree, root: Position, line: Position, batch: Batch, wanted: int, plan: Plan, done: int,
-) -> tuple[int, int]:
-    """Start up to `wanted` visits; return how many positions wait in the batch and how many visits are finished.
+def count_as_waiting(tree: Tree, batch: Batch, index: int, to: int) -> None:
+    """Let the line of an entry, which finds nothing new, wait as one that stands at `to`. Modifies tree and batch."""
+    batch.length[to] = batch.length[index]
+    for depth in range(batch.length[index]):
+        batch.path[to, depth] = batch.path[index, depth]
+    add_virtual_loss(tree, batch, to, 1)
 
-    Visits that meet the end of the game are finished at once. A line that meets a position that already waits
-    in this batch ends the batch. `done` visits of the search were made before; a batch is kept within one round of
-    sequential halving by the caller. The first visit of an empty tree is its root, which counts for no edge. Modifies
-    tree, line and batch.
+
+@kernel
+def finish_visit(
+    tree: Tree, node: int, is_over: bool, batch: Batch, index: int, plan: Plan,
+) -> None:
+    """Make a visit to a node that needs no network, or wait with those who ask about it ahead. Modifies tree."""
+    kind = tree.node_kind[node]
+    if kind == AHEAD:
+        tree.node_kind[node] = PENDING
+        add_virtual_loss(tree, batch, index, 1)
+        return
+    if kind == READY:
+        tree.node_kind[node] = TERMINAL if is_over else EXPANDED
+        if is_over and plan.selection.solve:
+            prove_line(tree, batch, index)
+    back_up(tree, batch, index, known_value(tree, node), float(tree.node_lead[node]))
+
+
+@kernel
+def select_batch(
+    tree: Tree, root: Position, line: Position, batch: Batch, wanted: int, ahead: int, plan: Plan, done: int,
+) -> tuple[int, int]:
+    """Start up to `wanted` visits; return how many entries the batch has and how many visits it starts or makes.
+
+    Visits that meet the end of the game, or a position that was evaluated ahead, are finished at once; one that meets
+    a position that the network is asked about ahead waits for it. A line that meets a position where a visit waits
+    ends the visits. Then the batch is filled up to `ahead` entries with positions that the next lines find, AHEAD: each
+    line waits for those after it, up to LOOKS that find nothing new too, but no more in the end. `done` visits of the
+    search were made before; a batch is kept within one round of sequential halving by the caller. The first visit of
+    an empty tree is its root, which counts for no edge. Modifies tree, line and batch.
     """
-    state = line.state
-    waiting, finished = 0, 0
-    while waiting + finished < wanted:
-        node = select_line(tree, root, line, batch, waiting, plan, done + waiting + finished)
-        if batch.leaf[waiting] == -1:
-            if state.info[PASSES] >= 2:
-                finish_node(tree, node, state, plan.komi, batch)
-                if plan.selection.solve:
-                    prove_line(tree, batch, waiting)
-            else:
-                expand(tree, node, line, batch.line_past, batch, waiting, plan.selection.atari_prior)
-                add_virtual_loss(tree, batch, waiting, 1)
-                waiting += 1
-                continue
-        elif tree.node_kind[node] == PENDING:
-            break
-        back_up(tree, batch, waiting, known_value(tree, node), float(tree.node_lead[node]))
-        finished += 1
-    return waiting, finished
+    state, room = line.state, min(ahead, len(batch.leaf))
+    count, visits, lines = 0, 0, len(batch.leaf)
+    first = -1  # of the entries that are asked about ahead
+    while visits < wanted or count < room and lines < len(batch.length):
+        node = select_line(tree, root, line, batch, count, plan, done + visits)
+        is_new, is_over = batch.leaf[count] == -1, state.info[PASSES] >= 2
+        if tree.node_kind[node] == PENDING and not is_new:
+            wanted = visits
+        if visits == wanted and first < 0:
+            first = count
+        if is_new and not is_over:
+            expand(tree, node, line, batch.line_past, batch, count, plan.selection.atari_prior)
+            add_virtual_loss(tree, batch, count, 1)
+            if first >= 0:
+                tree.node_kind[node] = AHEAD
+            count += 1
+        elif is_new:
+            finish_node(tree, node, state, plan.komi, batch)
+            tree.node_kind[node] = READY
+        if visits < wanted:
+            visits += 1
+            if not is_new or is_over:
+                finish_visit(tree, node, is_over, batch, count, plan)
+        elif (not is_new or is_over) and lines < len(batch.length):
+            count_as_waiting(tree, batch, count, lines)
+            lines += 1
+    for index in range(first if first >= 0 else count, count):
+        add_virtual_loss(tree, batch, index, -1)
+    for index in range(len(batch.leaf), lines):
+        add_virtual_loss(tree, batch, index, -1)
+    return count, visits
 
 
 @kernel
@@ -230,7 +273,7 @@ def set_priors(tree: Tree, node: int, logits: np.ndarray, policy_index: np.ndarr
 def set_evaluation(
     tree: Tree, batch: Batch, index: int, answer: Answer, policy_index: np.ndarray, temperature: float,
 ) -> None:
-    """Give the node that waits in entry `index` of the batch what the network says: it is EXPANDED. Modifies tree."""
+    """Give the node in entry `index` of the batch what the network says: it is EXPANDED. Modifies tree."""
     node, value = batch.leaf[index], answer.values[index]
     set_priors(tree, node, answer.logits[index], policy_index, temperature)
     if len(answer.leads) > 0:
@@ -250,7 +293,11 @@ def back_up_batch(
 ) -> None:
     """Take the network's answer for the first `waiting` entries of the batch. Modifies tree."""
     for index in range(waiting):
-        set_evaluation(tree, batch, index, answer, policy_index, temperature)
-        add_virtual_loss(tree, batch, index, -1)
         node = batch.leaf[index]
+        is_ahead = tree.node_kind[node] == AHEAD
+        set_evaluation(tree, batch, index, answer, policy_index, temperature)
+        if is_ahead:
+            tree.node_kind[node] = READY
+            continue
+        add_virtual_loss(tree, batch, index, -1)
         back_up(tree, batch, index, float(tree.node_value[node]), float(tree.node_lead[node]))

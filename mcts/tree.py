@@ -148,8 +148,7 @@ class MCTSTree:
         """Return the node of the position on `board` when it stands below the present root."""
         root, game = self.root_board.history, board.history
         known, length = int(root.length[0]), int(game.length[0])
-        broken_off = self._tree.node_virtual_loss[ROOT] > 0  # the network failed in the middle of the last search
-        if self._is_empty or broken_off or board.rules.komi != self.root_board.rules.komi or length < known or not (
+        if self._is_empty or board.rules.komi != self.root_board.rules.komi or length < known or not (
             np.array_equal(game.hash[:known], root.hash[:known]) and np.array_equal(game.pos[:known], root.pos[:known])
         ):
             return None
@@ -200,7 +199,7 @@ class MCTSTree:
         self._batch.root_past[:] = past_of(board, self._plane_set)
         self._line = new_line(self.board_size, int(board.history.length[0]))
         copy_history(self._line.history, board.history)  # superko below the root asks for the game, too
-        self._is_empty = False
+        self._is_empty = True  # until the search has come to its end: the network may fail in the middle of it
         self.tree_is_full = False
         self._calls.drop()
         if known is None:
@@ -224,10 +223,10 @@ class MCTSTree:
 
     # --- searching ----------------------------------------------------------------------------------------------
 
-    def _start_call(self, progress: SearchProgress, leaves: int, plan: Plan) -> int:
+    def _start_call(self, progress: SearchProgress, leaves: int, plan: Plan, ahead: int = 0) -> int:
         """Select up to so many leaves, ask the network about them and return how many visits that begins or makes."""
         done = progress.visits + self._calls.visits
-        return self._calls.start(self._tree, self._root, self._line, leaves, plan, done)
+        return self._calls.start(self._tree, self._root, self._line, leaves, plan, done, ahead)
 
     def _finish_call(self, progress: SearchProgress) -> None:
         """Wait for the oldest call and back up what the network says."""
@@ -267,19 +266,21 @@ class MCTSTree:
         self._built_by = PUCT
         plan = self._plan(PUCT, NO_SCHEDULE)
         goes_on = True
-        while goes_on or self._calls.visits:
-            left = limit.visits - self.root.node_visits - self._calls.waiting
+        while goes_on or self._calls.is_busy:
+            left = limit.visits - self.root.node_visits - self.root.virtual_loss
             goes_on = (goes_on and left > 0 and self._may_go_on(progress, should_stop)
                        and (limit.strict or not progress.is_settled(self.root)))
             leaves = min(self._calls.share(self.params.leaves_at(self.root.node_visits)), left)
-            begun = self._start_call(progress, leaves, plan) if goes_on else 0
-            if self._calls.visits and not (begun and self._calls.has_room):
+            ahead = min(self.params.ahead, left)
+            begun = self._start_call(progress, leaves, plan, ahead) if goes_on else 0
+            if self._calls.is_busy and not (begun and self._calls.has_room):
                 self._finish_call(progress)
                 progress.judge(self.root)
                 if on_report is not None:
                     on_report(self)
         result = self.result(progress, self.root.surest(self.params.bound_share, self.params.bound_width))
         self._expected[color] = result.winrate
+        self._is_empty = False
         return result
 
     def search_with_sequential_halving(self, board: GoBoard, color: Stone, limit: SearchLimit,
@@ -306,8 +307,9 @@ class MCTSTree:
             while left and begun and self._calls.has_room:
                 begun = self._start_call(progress, min(self._calls.share(self.params.batch_size), left), plan)
                 left -= begun
-            while self._calls.visits:
+            while self._calls.is_busy:
                 self._finish_call(progress)
+        self._is_empty = False
         return self.result(progress, int(choose_edge(self._tree, plan) - self._tree.node_edge[ROOT]))
 
     # --- results ------------------------------------------------------------------------------------------------

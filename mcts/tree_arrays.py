@@ -11,12 +11,13 @@ import numpy as np
 from board.constant import PASS
 from board.state import History, State, new_history, new_state
 from common.kernel import kernel
-from mcts.constant import MAX_DEPTH, NOT_EXPANDED
+from mcts.constant import LOOKS, MAX_DEPTH, NOT_EXPANDED
 from nn.feature import BASIC, PlaneSet, Positions
 
-# Tree.node_kind: waiting for the network, evaluated, the end of the game, or evaluated with an outcome that is proven
-# for the side to move (mcts/solver.py).
-PENDING, EXPANDED, TERMINAL, LOST, DRAWN, WON = range(6)
+# Tree.node_kind: a visit waits for the network there; the network is asked ahead, before any visit, or has answered
+# (look_ahead); evaluated and visited; the end of the game; or evaluated with an outcome that is proven for the side to
+# move (mcts/solver.py).
+PENDING, AHEAD, READY, EXPANDED, TERMINAL, LOST, DRAWN, WON = range(8)
 UNPROVEN = 0
 
 # Tree.counters
@@ -86,8 +87,8 @@ class Batch(NamedTuple):
     root_past: np.ndarray  # uint64 [2 or 0, W]: State.buffer before the last two moves of the game
     line_past: np.ndarray  # uint64 [2 or 0, W]: the same at the end of a line
     leaf: np.ndarray  # int32 [B]: node
-    path: np.ndarray  # int32 [B, MAX_DEPTH]: edges from the root
-    length: np.ndarray  # int32 [B]: edges in use
+    path: np.ndarray  # int32 [B + LOOKS, MAX_DEPTH]: edges from the root
+    length: np.ndarray  # int32 [B + LOOKS]: edges in use
     moves: np.ndarray  # int32 [S*S]: candidate moves of one node
     owner: np.ndarray  # int8 [C]
     queue: np.ndarray  # int16 [C]
@@ -147,8 +148,8 @@ def new_batch(board_size: int, batch_size: int, plane_set: PlaneSet = BASIC) -> 
     past = (2 * plane_set.looks_back, positions.now.shape[1])
     return Batch(
         positions, np.zeros(past, dtype=np.uint64), np.zeros(past, dtype=np.uint64),
-        np.zeros(batch_size, dtype=np.int32), np.zeros((batch_size, MAX_DEPTH), dtype=np.int32),
-        np.zeros(batch_size, dtype=np.int32), np.zeros(board_size * board_size, dtype=np.int32),
+        np.zeros(batch_size, dtype=np.int32), np.zeros((batch_size + LOOKS, MAX_DEPTH), dtype=np.int32),
+        np.zeros(batch_size + LOOKS, dtype=np.int32), np.zeros(board_size * board_size, dtype=np.int32),
         np.zeros(cells, dtype=np.int8), np.zeros(cells, dtype=np.int16), np.zeros((3, cells), dtype=np.int16),
         np.ones(3, dtype=np.bool_), np.zeros(batch_size, dtype=np.float32), np.zeros(batch_size, dtype=np.float32),
         new_state(board_size), np.zeros(board_size * board_size + 1), np.zeros(1, dtype=np.uint64),

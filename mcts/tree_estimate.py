@@ -10,7 +10,7 @@ from common.kernel import kernel
 from mcts.analysis import CandidateMove
 from mcts.constant import NOT_EXPANDED
 from mcts.score_estimate import Estimate
-from mcts.tree_arrays import NODES, OWNED, PENDING, ROOT, Tree
+from mcts.tree_arrays import EXPANDED, NODES, OWNED, ROOT, Tree
 
 if TYPE_CHECKING:
     from mcts.tree import MCTSTree
@@ -35,7 +35,7 @@ def sum_ownership(tree: Tree, number: np.ndarray, sign: np.ndarray, out: np.ndar
             if child != NOT_EXPANDED:
                 number[child] = edge - first if node == ROOT else number[node]
                 sign[child] = -1 if node == ROOT else -sign[node]
-        if node == ROOT or tree.node_kind[node] == PENDING:
+        if node == ROOT or tree.node_kind[node] < EXPANDED:
             continue
         counts[number[node]] += 1
         for point in range(out.shape[1]):

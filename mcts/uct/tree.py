@@ -97,7 +97,8 @@ class PlayoutCalls(NetworkCalls):
         if params.prune < KEEP_ALL:
             self._judge = new_judge(read_classifier(params.classifier), board_size, params.prune)
 
-    def start(self, tree: Tree, root: Position, line: Position, wanted: int, plan: Plan, done: int) -> int:
+    def start(self, tree: Tree, root: Position, line: Position, wanted: int, plan: Plan, done: int,
+              ahead: int = 0) -> int:
         """Make `wanted` visits; in an empty tree make its root, and let the random numbers begin anew.
 
         Modifies tree and line.

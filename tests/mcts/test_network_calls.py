@@ -39,12 +39,12 @@ class Pipelined(HashEvaluator):
 
 
 @pytest.mark.parametrize("batch_size", [2, 3, 16])
-@pytest.mark.parametrize("visits_per_leaf", [0, 4])
-def test_the_tree_of_two_calls_is_sound(batch_size: int, visits_per_leaf: int) -> None:
+@pytest.mark.parametrize(("visits_per_leaf", "ahead"), [(0, 0), (4, 0), (0, 3), (8, 6)])
+def test_the_tree_of_two_calls_is_sound(batch_size: int, visits_per_leaf: int, ahead: int) -> None:
     game, trees = Game.random(SIZE, 6, seed=batch_size), []
     for _ in range(2):
         evaluator = Pipelined()
-        tree = MCTSTree(evaluator, SIZE, small_params(batch_size, visits_per_leaf=visits_per_leaf))
+        tree = MCTSTree(evaluator, SIZE, small_params(batch_size, visits_per_leaf=visits_per_leaf, ahead=ahead))
         result = tree.search(game.board, game.stone, SearchLimit(150, strict=True))
         assert result.visits == result.total_visits == 150
         check_tree(tree)
@@ -83,15 +83,42 @@ def test_sequential_halving_is_the_same_with_two_calls(batch_size: int) -> None:
     assert batch_size == 7 or trees[0] == trees[1], "seven leaves are three and three where two calls share them"
 
 
-@pytest.mark.parametrize("fail_at", [0, 1, 6])
-def test_after_a_failure_nothing_of_the_broken_search_is_left(fail_at: int) -> None:
+@pytest.mark.parametrize("batch_size", [4, 8])
+def test_looking_ahead_fills_calls_and_changes_nothing_else(batch_size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcts.params.LEAST_LEAVES", 1)
+    # Late enough for lines that end in two passes.
+    game, trees, calls = Game.random(SIZE, 14, seed=batch_size), [], []
+    for params in (small_params(1), small_params(batch_size, visits_per_leaf=10**6, ahead=batch_size)):
+        evaluator = HashEvaluator(SIZE)
+        tree = MCTSTree(evaluator, SIZE, params)
+        for visits in (100, 180):  # the second search goes on in the tree of the first
+            tree.search(game.board, game.stone, SearchLimit(visits, strict=True))
+            check_tree(tree)
+            trees.append(snapshot(tree.root))
+        calls.append(len(evaluator.batches))
+    assert trees[:2] == trees[2:], "one visit at a time knows all that was found before"
+    assert calls[1] < 0.9 * calls[0]
+
+
+def test_two_calls_are_fuller_with_what_comes_next() -> None:
+    game, filled = Game.random(SIZE, 6, seed=1), []
+    for ahead in (0, 6):
+        evaluator = Pipelined()
+        tree = MCTSTree(evaluator, SIZE, small_params(16, visits_per_leaf=8, ahead=ahead))
+        tree.search(game.board, game.stone, SearchLimit(200, strict=True))
+        filled.append(float(np.mean(evaluator.batches)))
+    assert filled[1] > 1.1 * filled[0]
+
+
+@pytest.mark.parametrize(("fail_at", "ahead"), [(0, 0), (1, 0), (6, 0), (2, 3), (6, 3)])
+def test_after_a_failure_nothing_of_the_broken_search_is_left(fail_at: int, ahead: int) -> None:
     game, evaluator = Game(SIZE), Pipelined(fail_at)
-    tree = MCTSTree(evaluator, SIZE, small_params(6))
+    tree = MCTSTree(evaluator, SIZE, small_params(6, ahead=ahead))
     with pytest.raises(RuntimeError, match="the network is gone"):
         tree.search(game.board, game.stone, SearchLimit(60, strict=True))
     tree.search(game.board, game.stone, SearchLimit(60, strict=True))
     check_tree(tree)
-    fresh = MCTSTree(Pipelined(), SIZE, small_params(6))
+    fresh = MCTSTree(Pipelined(), SIZE, small_params(6, ahead=ahead))
     fresh.search(game.board, game.stone, SearchLimit(60, strict=True))
     assert snapshot(tree.root) == snapshot(fresh.root)
 

@@ -15,6 +15,7 @@ from mcts.analysis import SearchResult, lower_confidence_bound
 from mcts.node import MCTSNode
 from mcts.params import SearchParams, Selection
 from mcts.tree import MCTSTree
+from mcts.tree_arrays import READY
 from nn.feature import generate_input_planes
 from tests.mcts.evaluators import HashEvaluator
 from tests.reference.naive_search import NOTHING_PLAYED, Edge, NaiveSearch, Node
@@ -117,11 +118,13 @@ def check_tree(tree: MCTSTree, max_depth: int | None = None) -> int:
     """Assert what must hold in every tree between two batches, and return the greatest depth.
 
     Visits add up, nothing waits, every visited move has an evaluated or final position behind it, and every sum is
-    what the values of the positions below say. With `max_depth`, lines were cut there.
+    what the values of the positions below say; no other node is left but those evaluated ahead. With `max_depth`, lines
+    were cut there.
     """
     seen: set[int] = set()
     depth = _check_node(tree.root, seen, 0, max_depth, tree.params.selection.expand)
-    assert seen == set(range(tree.num_nodes)), "a node is reached once and none is lost"
+    kinds = tree.arrays.node_kind[:tree.num_nodes]
+    assert seen == set(np.flatnonzero(kinds != READY).tolist()), "a node is reached once and none is lost"
     return depth
 
 
@@ -139,7 +142,7 @@ def _check_node(node: MCTSNode, seen: set[int], depth: int, max_depth: int | Non
     deepest = depth
     for i in range(node.num_children):
         child, count, total = node.child(i), int(visits[i]), float(node.children_value_sum[i])
-        assert (child is None) == (count == 0) == (node.children_index[i] == -1)
+        assert (child is None) == (count == 0)
         if child is None:
             assert total == 0.0
             continue

@@ -104,11 +104,11 @@ def test_network_and_engine(tmp_path: Path) -> None:
     figures = call_for_json(tmp_path, "engine", "--model", "none", "--engine-visits", "20")["figures"]
     check_figures(figures)
     by_name = {figure["name"]: figure for figure in figures}
-    assert by_name["search / network, batch 16"]["target"] == 80
+    assert by_name["search, batch 16 / network"]["target"] == 80
     assert by_name["search, batch 16"]["tamago"] == [307, 388]
-    assert by_name["leaves a network call, batch 1"]["value"] == 1
-    assert 1 < by_name["leaves a network call, batch 16"]["value"] <= 16
-    assert by_name["search late in a game / network, batch 16"]["target"] == 80
+    assert by_name["positions a network call, batch 1"]["value"] == 1
+    assert 1 < by_name["positions a network call, batch 16"]["value"] <= 16
+    assert by_name["search late in a game, default / network"]["target"] == 80
     assert sum("beside" in name and "busy loops" in name for name in by_name) == 2
 
 

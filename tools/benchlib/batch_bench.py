@@ -23,11 +23,11 @@ PER_GAME = 2
 # Leaves at a time: fields of SearchParams.
 SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
+    "calls not filled": {"ahead": 0},
+    "a leaf for 16 visits": {"visits_per_leaf": 16},
     "a leaf for 32 visits": {"visits_per_leaf": 32},
-    "a leaf for 2 visits": {"visits_per_leaf": 2},
-    "batch 4": {"batch_size": 4, "visits_per_leaf": 0},
-    "batch 8": {"batch_size": 8, "visits_per_leaf": 0},
     "batch 16": {"batch_size": 16, "visits_per_leaf": 0},
+    "batch 16, calls not filled": {"batch_size": 16, "visits_per_leaf": 0, "ahead": 0},
     "batch 64": {"batch_size": 64, "visits_per_leaf": 0},
 }
 
@@ -53,7 +53,7 @@ def measure_batches(settings: BenchSettings) -> Iterator[str]:
 
     reference, visits, _ = search({"batch_size": 1, "visits_per_leaf": 0})
     yield (f"batches: {len(boards)} positions, {settings.search_visits} visits; moves that are those of single leaves, "
-           "total variation of the root's visits, mean leaves of a call")
+           "total variation of the root's visits, mean positions of a call")
     for name, changes in SETTINGS.items():
         moves, shares, leaves = search(changes)
         same = sum(a == b for a, b in zip(moves, reference, strict=True))

@@ -1,7 +1,6 @@
 """Speed of the network alone, and of the search that uses it, on all cores."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -26,6 +25,8 @@ TAMAGO_ENGINE = {1: (144.0, 144.0), 16: (307.0, 388.0)}
 # Percent of the network's own speed that the search keeps at batch 16.
 SHARE_TARGETS = {1: None, 16: 80.0}
 LATE_SIZE = 9
+# Size of the network's calls beside a search with default settings.
+USUAL_CALL = 16
 
 
 def make_planes(plane_set: PlaneSet, board_size: int, count: int) -> np.ndarray:
@@ -68,12 +69,18 @@ def compare_with_torch(evaluator: BoardEvaluator, torch: BoardEvaluator, setting
         yield Figure(f"network / torch, batch {batch_size}", "times", tuple(a / b for a, b in pairs))
 
 
-def measure_search_of(board: GoBoard, place: str, batch_size: int, evaluator: BoardEvaluator, settings: BenchSettings,
-                      ) -> Iterator[Figure]:
-    """Yield the speed of the engine's search of a position, of the network alone in turn with it, and their ratio."""
+def measure_search_of(board: GoBoard, place: str, batch_size: int | None, evaluator: BoardEvaluator,
+                      settings: BenchSettings) -> Iterator[Figure]:
+    """Yield the speed of the engine's search of a position, of the network alone in turn with it, and their ratio.
+
+    `batch_size` None: as the engine sets it, beside the network in calls of USUAL_CALL.
+    """
     counter = CountingEvaluator(evaluator)
-    params = EngineOptions(model=settings.model).for_model().search_params()
-    tree = MCTSTree(counter, board.board_size, replace(params, batch_size=batch_size))
+    params = EngineOptions(model=settings.model, batch_size=batch_size).for_model().search_params()
+    tree = MCTSTree(counter, board.board_size, params)
+    plain = not place and batch_size is not None
+    place += f", batch {batch_size}" if batch_size else ", default"
+    batch_size = batch_size or USUAL_CALL
     limit = SearchLimit(settings.engine_visits, strict=True)
 
     def search() -> int:
@@ -83,12 +90,11 @@ def measure_search_of(board: GoBoard, place: str, batch_size: int, evaluator: Bo
     network = make_network_work(evaluator, batch_size, -(-settings.engine_visits // batch_size))
     pairs = [interleave(search, network, settings.seconds) for _ in range(settings.runs)]
     visits, positions = zip(*pairs, strict=True)
-    yield Figure(f"search{place}, batch {batch_size}", "visits/s", visits,
-                 tamago=None if place else TAMAGO_ENGINE[batch_size])
-    yield Figure(f"network alone{place}, batch {batch_size}", "positions/s", positions)
-    yield Figure(f"search{place} / network, batch {batch_size}", "%", tuple(100 * a / b for a, b in pairs),
+    yield Figure(f"search{place}", "visits/s", visits, tamago=TAMAGO_ENGINE.get(batch_size) if plain else None)
+    yield Figure(f"network alone, batch {batch_size}", "positions/s", positions)
+    yield Figure(f"search{place} / network", "%", tuple(100 * a / b for a, b in pairs),
                  target=SHARE_TARGETS[batch_size])
-    yield Figure(f"leaves a network call{place}, batch {batch_size}", "positions", (counter.positions / counter.calls,))
+    yield Figure(f"positions a network call{place}", "positions", (counter.positions / counter.calls,))
 
 
 def measure_engine(settings: BenchSettings) -> Iterator[Figure | str]:
@@ -100,8 +106,8 @@ def measure_engine(settings: BenchSettings) -> Iterator[Figure | str]:
     evaluator = load_evaluator(settings.model, use_gpu=settings.use_gpu)
     yield (f"engine: PUCT with {settings.engine_visits} visits, in turn with the network alone; "
            f"{evaluator.description} ({settings.model})")
-    for batch_size in TAMAGO_ENGINE:
+    for batch_size in (*TAMAGO_ENGINE, None):
         yield from measure_search_of(GoBoard(evaluator.board_size), "", batch_size, evaluator, settings)
     if evaluator.board_size == LATE_SIZE:
-        yield from measure_search_of(make_board(LATE_9X9), " late in a game", max(TAMAGO_ENGINE), evaluator, settings)
+        yield from measure_search_of(make_board(LATE_9X9), " late in a game", None, evaluator, settings)
     yield from measure_company(evaluator, settings)
