@@ -271,16 +271,14 @@ class MCTSTree:
             goes_on = (goes_on and left > 0 and self._may_go_on(progress, should_stop)
                        and (limit.strict or not progress.is_settled(self.root)))
             leaves = min(self._calls.share(self.params.leaves_at(self.root.node_visits)), left)
-            ahead = min(self.params.ahead, left)
-            begun = self._start_call(progress, leaves, plan, ahead) if goes_on else 0
+            begun = self._start_call(progress, leaves, plan, min(self.params.ahead, left)) if goes_on else 0
             if self._calls.is_busy and not (begun and self._calls.has_room):
                 self._finish_call(progress)
                 progress.judge(self.root)
                 if on_report is not None:
                     on_report(self)
         result = self.result(progress, self.root.surest(self.params.bound_share, self.params.bound_width))
-        self._expected[color] = result.winrate
-        self._is_empty = False
+        self._expected[color], self._is_empty = result.winrate, False
         return result
 
     def search_with_sequential_halving(self, board: GoBoard, color: Stone, limit: SearchLimit,
