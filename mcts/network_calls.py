@@ -91,8 +91,9 @@ class NetworkCalls:
         begin, lane, is_root = time.perf_counter(), self._free[0], tree.counters[NODES] == 0
         if self.at_once > 1:  # about as long as the call beside it: they are finished in turn
             ahead = min(ahead, max(LEAST_AHEAD, self._under_way[-1].waiting if self._under_way else 0))
-        waiting, visits = select_batch(tree, root, line, lane.batch, wanted, ahead, plan, done)
-        if waiting + visits == 0:
+        waiting, others = select_batch(tree, root, line, lane.batch, wanted, plan, done, ahead)
+        visits = waiting + others
+        if waiting == visits == 0:
             return 0
         answer = self._ask(lane.encode(lane.batch.positions, waiting, plan.komi), is_root) if waiting else tuple
         if plan.selection.playouts:

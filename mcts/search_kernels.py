@@ -175,16 +175,17 @@ def finish_visit(
 
 @kernel
 def select_batch(
-    tree: Tree, root: Position, line: Position, batch: Batch, wanted: int, ahead: int, plan: Plan, done: int,
+    tree: Tree, root: Position, line: Position, batch: Batch, wanted: int, plan: Plan, done: int, ahead: int = 0,
 ) -> tuple[int, int]:
-    """Start up to `wanted` visits; return how many entries the batch has and how many visits it starts or makes.
+    """Start up to `wanted` visits; return how many entries the batch has and how many visits without one were made.
 
     Visits that meet the end of the game, or a position that was evaluated ahead, are finished at once; one that meets
     a position that the network is asked about ahead waits for it. A line that meets a position where a visit waits
     ends the visits. Then the batch is filled up to `ahead` entries with positions that the next lines find, AHEAD: each
     line waits for those after it, up to LOOKS that find nothing new too, but no more in the end. `done` visits of the
     search were made before; a batch is kept within one round of sequential halving by the caller. The first visit of
-    an empty tree is its root, which counts for no edge. Modifies tree, line and batch.
+    an empty tree is its root, which counts for no edge. Entries without a visit are subtracted from the second number.
+    Modifies tree, line and batch.
     """
     state, room = line.state, min(ahead, len(batch.leaf))
     count, visits, lines = 0, 0, len(batch.leaf)
@@ -216,7 +217,7 @@ def select_batch(
         add_virtual_loss(tree, batch, index, -1)
     for index in range(len(batch.leaf), lines):
         add_virtual_loss(tree, batch, index, -1)
-    return count, visits
+    return count, visits - count
 
 
 @kernel

@@ -229,8 +229,8 @@ def select_in_game(games: Games, g: int, work: Work, terms: Terms) -> int:
         elif done >= len(plan.schedule):
             finish_move(games, g, tree, history, work, terms)
             continue
-        waiting, visits = select_batch(tree, root, line, batch, wanted, 0, plan, done)
-        games.done[g] = done + visits
+        waiting, finished = select_batch(tree, root, line, batch, wanted, plan, done)
+        games.done[g] = done + waiting + finished
     copy_words(games.position[g], work.root.buffer)
     return waiting
 
