@@ -31,6 +31,7 @@ GAMES=${GAMES:-10000}                    # self-play: games a generation
 VISITS=${VISITS:-16}
 PROCESSES=${PROCESSES:-4}
 SELF_PLAY_OPTIONS=${SELF_PLAY_OPTIONS:-} # more options of selfplay_main.py
+REANALYZE=${REANALYZE:-0}                # older games that the playing network searches again, each generation
 FINAL_STATUS=${FINAL_STATUS:-false}      # take the stones off that GNU Go calls dead before results are learnt (doc/rl.md)
 
 WINDOW=${WINDOW:-300000}                 # training: newest games to learn from
@@ -69,7 +70,7 @@ while [ $# -gt 0 ]; do
 done
 [ -z "$start" ] || [ -f "$start" ] || die "--start $start: there is no such file"
 cd "$(dirname "${BASH_SOURCE[0]}")"
-for name in GENERATIONS SIZE SEED GPUS GAMES VISITS PROCESSES WINDOW WINDOW_START EVALUATE_EVERY MATCH_GAMES MATCH_PARALLEL GATE_PERCENT STOP_LENGTH STOP_FALLS; do
+for name in GENERATIONS SIZE SEED GPUS GAMES VISITS PROCESSES WINDOW WINDOW_START REANALYZE EVALUATE_EVERY MATCH_GAMES MATCH_PARALLEL GATE_PERCENT STOP_LENGTH STOP_FALLS; do
     [[ ${!name} =~ ^(0|[1-9][0-9]{0,8})$ ]] || die "$name=${!name} is not a whole number"
 done
 
@@ -230,6 +231,11 @@ self_play_until_complete() { # self_play_until_complete GENERATION: sets `next` 
 
 learn() { # learn GENERATION: from the newest games
     if $FINAL_STATUS; then run "$python" get_final_status.py --kifu-dir "$ARCHIVE"; fi
+    if [ "$REANALYZE" -gt 0 ] && [ "$(network "$player")" != none ]; then
+        say "generation $1: generation $player searches $REANALYZE older games again"
+        run "$python" tools/reanalyze.py --save-dir "$ARCHIVE" --num-data "$REANALYZE" --window-size "$(window)" --size "$SIZE" \
+            --use-gpu "$USE_GPU" --model "$(network "$player")"
+    fi
     say "generation $1: training"
     train
     put "$MODEL/rl-candidate.bin" "$generations/$1.bin"

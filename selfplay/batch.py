@@ -1,6 +1,6 @@
 """Self-play of many games at once: an evaluator in, finished games out; no files, no processes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -88,6 +88,12 @@ class SelfPlay:
         self._turn = 1 - self._turn
         return finished
 
+    def run(self) -> Iterator[GameRecord]:
+        """Yield all games as they end."""
+        yield from self.step()
+        while self.running:
+            yield from self.step()
+
     def _fill(self, half: Half) -> list[GameRecord]:
         """Take out finished games and start new ones in their places; their positions join the same batch."""
         finished = []
@@ -104,7 +110,8 @@ class SelfPlay:
                 continue
             self._numbers[g] = new.number
             self.running += 1
-            start_game(self._games, g, half.work, self._terms, new.seed, new.may_resign)
+            recorded = np.array(new.recorded, dtype=np.int16)
+            start_game(self._games, g, half.work, self._terms, new.seed, new.may_resign, recorded)
             half.positions, _ = select_in_games(self._games, g, g + 1, 0, half.positions, half.work, self._terms)
         return finished
 
@@ -143,5 +150,4 @@ def compile_steps(plane_set: PlaneSet = BASIC) -> None:
     one_game, terms = iter([draw_game(1, (0,), 0.0)]), new_terms(2, 2, Rules.of(0.0, True), 0.0)
     with compile_in_turn(select_in_games, back_up_in_games, plane_set.encode):
         play = SelfPlay(FlatEvaluator(2, plane_set), terms, lambda: next(one_game, None))
-        while not play.step() or play.running:
-            pass
+        list(play.run())

@@ -9,7 +9,7 @@ from board.coordinate import Coordinate
 from board.random_state import new_random_state
 from board.state import EMPTY
 from board.stone import Stone
-from selfplay.games import MOVE_LIMIT, RESIGNATION, TWO_PASSES, Games, Terms
+from selfplay.games import MOVE_LIMIT, RECORD_END, RESIGNATION, TWO_PASSES, Games, Terms
 from sgf.match_result import MatchResult
 from sgf.selfplay_record import SelfPlayRecord
 
@@ -20,6 +20,7 @@ class EndReason(IntEnum):
     TWO_PASSES = TWO_PASSES
     RESIGNATION = RESIGNATION
     MOVE_LIMIT = MOVE_LIMIT
+    RECORD_END = RECORD_END
 
     @property
     def text(self) -> str:
@@ -29,11 +30,19 @@ class EndReason(IntEnum):
 
 @dataclass(frozen=True)
 class NewGame:
-    """What a game begins with: its number in the batch, its random state and whether players may resign."""
+    """What a game begins with.
+
+    Attributes:
+        number: of the game in its batch.
+        seed: its random state.
+        may_resign: whether players may resign.
+        recorded: pos of the moves of a finished game that is only searched again, none for a new one.
+    """
 
     number: int
     seed: np.uint64
     may_resign: bool
+    recorded: tuple[int, ...] = ()
 
 
 def draw_game(number: int, seed: tuple[int, ...], no_resign_rate: float) -> NewGame:

@@ -25,7 +25,7 @@ IDLE, NEW, SEARCHING, FINISHED = 0, 1, 2, 3
 FULL, FAST = 0, 1
 
 # Games.reason: how a game ended.
-UNFINISHED, TWO_PASSES, RESIGNATION, MOVE_LIMIT = 0, 1, 2, 3
+UNFINISHED, TWO_PASSES, RESIGNATION, MOVE_LIMIT, RECORD_END = 0, 1, 2, 3, 4
 
 # Entry of Games.policy for a move that was no candidate.
 NO_CANDIDATE = -1.0
@@ -50,6 +50,8 @@ class Games(NamedTuple):
     waiting: np.ndarray  # int32 [G]: its entries there
     policy: np.ndarray  # float32 [G, L, A]: policy to learn of each move, NO_CANDIDATE for other moves
     value: np.ndarray  # float32 [G, L]: win rate of that policy before each move, for its mover
+    recorded: np.ndarray  # int16 [G, L]: pos of the moves of a finished game that is searched again
+    records: np.ndarray  # int32 [G]: how many they are, 0 in a new game
     may_resign: np.ndarray  # bool [G]
     gave_up: np.ndarray  # int8 [G]: color that resigned first, or would have; EMPTY if none
     reason: np.ndarray  # int8 [G]
@@ -132,6 +134,7 @@ def new_games(count: int, terms: Terms, plane_set: PlaneSet) -> Games:
         cap=np.full(count, FULL, dtype=np.int8),
         first=np.zeros(count, dtype=np.int32), waiting=np.zeros(count, dtype=np.int32),
         policy=np.zeros((count, limit, actions), dtype=np.float32), value=rows(limit, np.float32),
+        recorded=rows(limit, np.int16), records=np.zeros(count, dtype=np.int32),
         may_resign=np.ones(count, dtype=np.bool_), gave_up=np.full(count, EMPTY, dtype=np.int8),
         reason=np.zeros(count, dtype=np.int8), score=np.zeros(count),
     )

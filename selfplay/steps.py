@@ -29,6 +29,7 @@ from selfplay.games import (
     MOVE_LIMIT,
     NEW,
     NO_CANDIDATE,
+    RECORD_END,
     RESIGNATION,
     SEARCHING,
     TWO_PASSES,
@@ -46,8 +47,16 @@ SMALLEST_RANDOM = 2.0**-54
 
 
 @kernel
-def start_game(games: Games, g: int, work: Work, terms: Terms, seed: np.uint64, may_resign: bool) -> None:
-    """Put a new game into row g; `seed` is its random state. Modifies games and the work space."""
+def start_game(
+    games: Games, g: int, work: Work, terms: Terms, seed: np.uint64, may_resign: bool, recorded: np.ndarray,
+) -> None:
+    """Put a new game into row g, or one that is searched again. Modifies games and the work space.
+
+    `seed` is its random state, recorded int16 [M] the moves of a finished game, none for a new one.
+    """
+    games.records[g] = len(recorded)
+    for ply in range(len(recorded)):
+        games.recorded[g, ply] = recorded[ply]
     clear_state(work.root, terms.board_size)
     start_history(history_of(games, g), work.root)
     copy_words(games.position[g], work.root.buffer)
@@ -181,14 +190,24 @@ def finish_game(games: Games, g: int, reason: int, work: Work, terms: Terms) -> 
 
 
 @kernel
+def find_edge(tree: Tree, pos: int) -> int:
+    """Return the root edge of a move, -1 where it is no candidate."""
+    for edge in range(tree.node_edge[ROOT], tree.node_edge[ROOT] + tree.node_edges[ROOT]):
+        if tree.edge_pos[edge] == pos:
+            return edge
+    return -1
+
+
+@kernel
 def finish_move(games: Games, g: int, tree: Tree, history: History, work: Work, terms: Terms) -> None:
     """Play the move that the finished search chose, or resign; begin the next search. Modifies games and work.
 
-    In the opening the move is drawn from the recorded policy instead, so that games begin in many ways.
+    In the opening the move is drawn from the recorded policy instead, so that games begin in many ways. A finished game
+    goes the way it went.
     """
-    info = work.root.info
+    info, records = work.root.info, games.records[g]
     edge = choose_edge(tree, plan_of(games, g, tree, terms))
-    if tree.edge_value_sum[edge] < terms.resign_threshold * tree.edge_visits[edge]:
+    if records == 0 and tree.edge_value_sum[edge] < terms.resign_threshold * tree.edge_visits[edge]:
         if games.gave_up[g] == EMPTY:
             games.gave_up[g] = info[TO_MOVE]
         if games.may_resign[g]:
@@ -196,11 +215,18 @@ def finish_move(games: Games, g: int, tree: Tree, history: History, work: Work, 
             return
     ply = history.length[0] - 1
     record_search(games, g, tree, ply, work, terms)
-    if ply < terms.opening_moves:
+    if records > 0:
+        edge = find_edge(tree, games.recorded[g, ply])
+    elif ply < terms.opening_moves:
         edge = draw_edge(tree, work.batch.policy, terms.opening_temperature, games.random_state[g])
+    if edge < 0:
+        finish_game(games, g, RECORD_END, work, terms)
+        return
     remember(games.past[g], work.root)
     play_recorded(work.root, history, tree.edge_pos[edge], info[TO_MOVE])
-    if info[PASSES] >= 2:
+    if ply + 1 == records:
+        finish_game(games, g, RECORD_END, work, terms)
+    elif info[PASSES] >= 2:
         finish_game(games, g, TWO_PASSES, work, terms)
     elif ply + 1 >= terms.move_limit:
         finish_game(games, g, MOVE_LIMIT, work, terms)

@@ -71,6 +71,12 @@ def learn(options: dict[str, str]) -> None:
     put(state, known)
 
 
+def search_again(options: dict[str, str]) -> None:
+    """Say which network searches how many games."""
+    network = Path(options["--model"]).read_text()
+    print(f"{options['--num-data']} of {options['--window-size']} games searched by {network!r}")
+
+
 def play_match(options: dict[str, str]) -> None:
     """Play the games that are missing; generation 2 loses all, other new ones win."""
     folder = Path(options["--dir"])
@@ -93,7 +99,7 @@ def judge(options: dict[str, str]) -> None:
 
 
 PROGRAMS = {"selfplay_main.py": play_games, "train.py": learn, "match.py": play_match, "elo_curve.py": lambda _: None,
-            "stop_rule.py": judge}
+            "stop_rule.py": judge, "reanalyze.py": search_again}
 
 
 def main() -> None:

@@ -220,6 +220,12 @@ def test_the_window_grows_slower_than_the_games(root: Path, environment: dict[st
     assert re.findall(r"learning from (\d+) games", output) == ["10", "10", "11", "13"]
 
 
+@pytest.mark.slow
+def test_the_playing_network_searches_old_games_again(root: Path, environment: dict[str, str]) -> None:
+    status, output = finish(root, {**environment, "REANALYZE": "7", "WINDOW": "9", "GENERATIONS": "3"})
+    assert status == 0 and re.findall(r"7 of 9 games searched by '(.*)'", output) == [lineage(1), lineage(2)]
+
+
 def test_a_program_that_fails_ends_the_loop(root: Path, environment: dict[str, str]) -> None:
     status, output = finish(root, {**environment, "PYTHON": "false"})
     assert status == 1 and "failed with status 1: false selfplay_main.py" in output

@@ -44,9 +44,7 @@ def play_games(evaluator: Evaluator, terms: Terms, games: Iterable[NewGame], pos
     """Play games to their ends and return them by number."""
     waiting = iter(games)
     play = SelfPlay(PlainBatchEvaluator(evaluator, terms.board_size, positions), terms, lambda: next(waiting, None))
-    records = play.step() + play.step()
-    while play.running:
-        records += play.step()
+    records = list(play.run())
     assert play.moves == sum(len(record.moves) for record in records)
     return sorted(records, key=lambda record: record.number)
 

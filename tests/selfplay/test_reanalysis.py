@@ -1,0 +1,93 @@
+"""Finished games searched again: the way they went stays, what they teach is what the search says now."""
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from board.ruleset import Rules
+from selfplay.archive import BatchSettings, write_settings
+from selfplay.game import draw_game
+from selfplay.games import new_terms
+from selfplay.reanalysis import choose_oldest, search_again
+from sgf.reader import SGFReader
+from tests.mcts.evaluators import HashEvaluator
+from tests.selfplay.players import PlainBatchEvaluator, play_games
+from tests.selfplay.test_batch import begin, same
+from tests.tools.in_process import run_in_process
+from tools import reanalyze
+
+SIZE = 4
+SETTINGS = BatchSettings(3, SIZE, 8, 0.5, True, 0.1, 0.5, 7, opening_moves=3, full_share=0.5)
+
+
+def make_archive(archive: Path, folders: int) -> dict[Path, bytes]:
+    """Write folders of three games each, the first ones oldest."""
+    terms = new_terms(SIZE, 8, Rules.of(0.5, True), 0.1, opening_moves=3, full_share=0.5)
+    for folder in range(1, folders + 1):
+        (archive / str(folder)).mkdir(parents=True)
+        write_settings(archive / str(folder), SETTINGS)
+        for record in play_games(HashEvaluator(SIZE), terms, begin(3, seed=folder)):
+            path = archive / str(folder) / f"{record.number}.sgf"
+            path.write_bytes(record.get_sgf())
+            os.utime(path, (folder * 10 + record.number,) * 2)
+    return {path: path.read_bytes() for path in archive.glob("*/*.sgf")}
+
+
+@pytest.mark.parametrize(("size", "visits"), [(3, 5), (5, 16)])
+def test_the_same_search_says_the_same_again(size: int, visits: int) -> None:
+    terms = new_terms(size, visits, Rules.of(0.5, True), 0.0)
+    evaluator = HashEvaluator(size)
+    for new, old in zip(begin(4), play_games(evaluator, terms, begin(4)), strict=True):
+        [again] = play_games(evaluator, terms, [replace(new, recorded=tuple(old.moves))])
+        assert same(replace(again, reason=old.reason), old)
+
+
+def test_moves_and_results_stay_and_every_move_has_a_policy(tmp_path: Path) -> None:
+    before = make_archive(tmp_path, 3)
+    games = choose_oldest(tmp_path, SIZE, 100, 4)
+    assert [(game.folder.name, game.number) for game in games] == [("1", 1), ("1", 2), ("1", 3), ("2", 1)]
+    for game, reason in search_again(PlainBatchEvaluator(HashEvaluator(SIZE, 5), SIZE, 64), games, 12, 3):
+        assert reason == ""
+        path = game.folder / f"{game.number}.sgf"
+        old, new = SGFReader(before[path], SIZE), SGFReader(path, SIZE)
+        assert (old.moves, old.result, old.event) == (new.moves, new.result, new.event)
+        np.testing.assert_equal([old.komi, old.margin], [new.komi, new.margin])
+        comments = [[reader.get_comment(move) for move in range(len(old.moves))] for reader in (old, new)]
+        assert all(comments[1]) and comments[0] != comments[1]
+    left = {path for path, text in before.items() if path.read_bytes() == text}
+    assert {f"{path.parent.name}/{path.stem}" for path in left} == {"2/2", "2/3", "3/1", "3/2", "3/3"}
+
+
+def test_the_games_of_the_window_and_of_the_board_are_chosen_from(tmp_path: Path) -> None:
+    make_archive(tmp_path, 3)
+    names = [f"{game.folder.name}/{game.number}" for game in choose_oldest(tmp_path, SIZE, 5, 100)]
+    assert names == ["2/2", "2/3"]
+    assert not choose_oldest(tmp_path, 9, 100, 100) and not choose_oldest(tmp_path, SIZE, 3, 100)
+
+
+def test_the_command_leaves_alone_what_it_cannot_read(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    archive.mkdir()
+    options = ["--save-dir", str(archive), "--size", str(SIZE), "--model", "none", "--use-gpu", "false"]
+    empty = run_in_process(reanalyze.main, "reanalyze.py", *options)
+    assert empty.returncode == 0 and "no finished 4x4 games" in empty.stderr
+    before = make_archive(archive, 2)
+    (archive / "1" / "2.sgf").write_text("(;SZ[4]KM[7]RE[?];B[aa]C[1 A4:1.0];W[bb])")
+    (archive / "1" / "3.sgf").write_text("(;SZ[4")
+    done = run_in_process(reanalyze.main, "reanalyze.py", *options)
+    assert done.returncode == 0 and "1 of 3 games searched again" in done.stderr
+    assert "2.sgf: it is no game of this batch (left" in done.stderr and "3.sgf: " in done.stderr
+    assert (archive / "1" / "1.sgf").read_bytes() != before[archive / "1" / "1.sgf"]
+    bad = run_in_process(reanalyze.main, "reanalyze.py", *options[:-4], "--model", "no-such.bin")
+    assert bad.returncode == 2 and bad.stderr.count("\n") == 1 and "no-such.bin" in bad.stderr
+
+
+def test_a_move_that_no_search_would_make_ends_the_search_of_a_game() -> None:
+    """The second move goes where the first one stands."""
+    terms, game = new_terms(SIZE, 4, Rules.of(0.5, True), 0.0), replace(draw_game(1, (1,), 1.0), recorded=(7, 7, 8))
+    [record] = play_games(HashEvaluator(SIZE), terms, [game])
+    assert record.moves == [7]

@@ -1,0 +1,83 @@
+"""Search old games of self-play again with a network that has learnt since, so that they teach what it knows now.
+
+    python tools/reanalyze.py --save-dir archive --num-data 1000 --model model/rl-model.bin
+
+Moves and results stay; policies and win rates are written anew, one file at a time, so it may be stopped at any time.
+The games whose policies are oldest come first. The loop does it with `REANALYZE=1000 ./pipeline.sh`.
+"""
+
+import secrets
+import sys
+from pathlib import Path
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tqdm import tqdm
+
+import learning_param
+from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from common.command_line import EXIT_INTERRUPTED, EXIT_OK, run_command
+from common.cores import count_usable_cores
+from common.print_console import print_err
+from engine.options import find_model
+
+EXIT_FAILED = 2
+PROGRAM_DIR = Path(__file__).resolve().parents[1]
+
+
+@click.command(context_settings={"show_default": True})
+@click.option("--save-dir", type=click.Path(exists=True, file_okay=False, path_type=Path), default="archive",
+              help="Archive of games, as selfplay_main.py fills it.")
+@click.option("--num-data", "games", type=click.IntRange(1), default=1000, help="Games to search again.")
+@click.option("--window-size", type=click.IntRange(1), default=learning_param.WINDOW_SIZE,
+              help="Out of so many of the newest.")
+@click.option("--model", default="model/rl-model.bin", help="Model file of the network that searches.")
+@click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE, help="Board size.")
+@click.option("--visits", type=click.IntRange(2), default=None, show_default="those the game was played with",
+              help="Visits per move.")
+@click.option("--use-gpu", type=bool, default=True, help="Use the first CUDA device if there is one.")
+@click.option("--seed", type=click.IntRange(0), default=None, show_default="another every time",
+              help="Seed of the searches.")
+def main(
+    save_dir: Path, games: int, window_size: int, model: str, size: int, visits: int | None, use_gpu: bool,
+    seed: int | None,
+) -> int:
+    """Search the games of an archive again whose policies are oldest."""
+    from nn.inference.batch_evaluator import load_batch_evaluator
+    from nn.model_file import ModelFileError
+    from selfplay.archive import ArchiveError, lock_archive
+    from selfplay.reanalysis import choose_oldest, search_again
+
+    done = 0
+    try:
+        with lock_archive(save_dir):
+            chosen = choose_oldest(save_dir, size, window_size, games)
+            if not chosen:
+                print_err(f"{save_dir} has no finished {size}x{size} games of self-play before its newest folder")
+                return EXIT_OK
+            evaluator, description = load_batch_evaluator(
+                find_model(model, PROGRAM_DIR), size, use_gpu, count_usable_cores())
+            print_err(description)
+            seed = secrets.randbits(63) if seed is None else seed
+            found = search_again(evaluator, chosen, visits, seed)
+            for game, reason in tqdm(found, total=len(chosen), unit="game", desc="searching again", disable=None):
+                if reason:
+                    print_err(f"{game.folder / str(game.number)}.sgf: {reason} (left as it is)")
+                done += not reason
+    except (ArchiveError, FileNotFoundError, ModelFileError) as error:
+        print_err(f"reanalyze.py: {error}")
+        return EXIT_FAILED
+    except OSError as error:
+        print_err(f"reanalyze.py: {error.strerror or error}: {error.filename}; the games written before are intact")
+        return EXIT_FAILED
+    except KeyboardInterrupt:
+        print_err(f"stopped: {done} games are written, the same command goes on with the others")
+        return EXIT_INTERRUPTED
+    print_err(f"{done} of {len(chosen)} games searched again")
+    return EXIT_OK
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(main, "reanalyze.py"))
