@@ -109,9 +109,15 @@ trap 'stop 130' INT
 trap 'stop 143' TERM
 trap 'stop 129' HUP
 run() {
-    local status=0
+    local status=0 child
     "$@" &
-    wait $! || status=$?
+    child=$!
+    wait "$child" || status=$?
+    while kill -0 "$child" 2>/dev/null; do # it is only stopped (SIGSTOP), which ends a `wait` too
+        sleep 1
+        status=0
+        wait "$child" || status=$?
+    done
     [ "$status" -eq 0 ] || { say "failed with status $status: $*"; exit "$status"; }
 }
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,23 @@ def test_a_signal_ends_the_loop_and_its_program(
     again, output = finish(root, environment)
     assert again == 0, output
     assert_complete(environment, [0, 1, 2, 3, 4])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no /proc")
+def test_a_program_that_is_stopped_and_continued_is_waited_for(root: Path, environment: dict[str, str]) -> None:
+    process = start(root, {**environment, "STEP_SECONDS": "0.1", "GENERATIONS": "1", "EVALUATE_EVERY": "0"})
+    deadline, program = time.monotonic() + 30, 0
+    while not program:
+        assert time.monotonic() < deadline
+        for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+            with suppress(OSError):
+                program = int(child) if "selfplay_main" in Path(f"/proc/{child}/cmdline").read_text() else program
+    os.kill(program, signal.SIGSTOP)
+    time.sleep(0.5)
+    os.kill(program, signal.SIGCONT)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 0 and "failed" not in output
 
 
 @pytest.mark.slow

@@ -181,14 +181,14 @@ def test_the_command_learns_and_prints_the_table(tmp_path: Path, monkeypatch: py
 
 
 def test_a_resumed_run_equals_the_uninterrupted_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng, options = np.random.default_rng(1), {"kifu_dir": tmp_path, "layers": 1, "filters": 2, "board_size": 4}
+    rng, options = np.random.default_rng(1), {"layers": 1, "filters": 2, "board_size": 4}
     marks = rng.integers(0, 1 << 14, (20, 16)).astype(np.uint16) | np.uint16(1 << CANDIDATE)
     samples = MoveSamples(marks, rng.integers(0, 16, 20).astype(np.int16))
 
     def make_run(name: str, epochs: int = 4, seed: int = 3) -> ClassifierRun:
         return ClassifierRun(BadMoveConfig(
-            **options, output=tmp_path / f"{name}.npz", epochs=epochs, minutes=None, batch_size=6, learning_rate=0.05,
-            seed=seed, use_gpu=False), samples)
+            kifu_dir=tmp_path, **options, output=tmp_path / f"{name}.npz", epochs=epochs, minutes=None, batch_size=6,
+            learning_rate=0.05, seed=seed, use_gpu=False), samples)
 
     whole, first, second, said = make_run("whole"), make_run("parts"), make_run("parts"), list[str]()
     assert whole.learn(said.append) == "" and whole.progress.step == 12 and said[-1].startswith("100%")
