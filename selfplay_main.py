@@ -46,6 +46,9 @@ TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
                    "Where the default file is not there yet, random weights, too.")
 @click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, show_default=True,
               help="Points given to White.")
+@click.option("--komi-spread", type=FiniteRange(0), default=0.0, show_default=True,
+              help="Standard deviation of the whole points that a game's komi differs by, for networks that see the "
+                   "komi (--head pooled of train.py); 0: all games have --komi.")
 @click.option("--superko", type=bool, default=True, show_default=True,
               help="Whether a move that repeats an earlier position is illegal.")
 @click.option("--seed", type=click.IntRange(0), default=None, help="Seed of the games.  [default: another every time]")

@@ -43,7 +43,7 @@ SIZE = 5
 VISITS = 4
 
 
-def encode_nothing(positions: Positions, count: int, komi: float, work: Any, out: np.ndarray) -> None:
+def encode_nothing(positions: Positions, count: int, komi: np.ndarray, work: Any, out: np.ndarray) -> None:
     """Stand in for the encoder of a plane set, which is compiled for the network that is played with."""
 
 

@@ -64,7 +64,8 @@ class PlaneSet:
         planes: how many there are.
         looks_back: whether it wants Positions.before and Positions.earlier.
         knows_ko: whether it wants Positions.repeats.
-        encode: kernel (positions, count, komi, work, out [N, P, S, S]) for the first `count` positions. Modifies out.
+        encode: kernel (positions, count, komi [N], work, out [N, P, S, S]) for the first `count` positions; komi is
+            White's. Modifies out.
         new_work: makes the kernel's work space for a board size.
     """
 
@@ -72,7 +73,7 @@ class PlaneSet:
     planes: int
     looks_back: bool
     knows_ko: bool
-    encode: Callable[[Positions, int, float, Any, np.ndarray], None]
+    encode: Callable[[Positions, int, np.ndarray, Any, np.ndarray], None]
     new_work: Callable[[int], Any]
 
     def new_positions(self, board_size: int, count: int) -> Positions:
@@ -161,7 +162,7 @@ def encode_planes(state: State, color: int, out: np.ndarray) -> None:
 
 
 @kernel
-def encode_basic(positions: Positions, count: int, komi: float, work: State, out: np.ndarray) -> None:
+def encode_basic(positions: Positions, count: int, komi: np.ndarray, work: State, out: np.ndarray) -> None:
     """Write the lecture's planes of the first `count` positions. Modifies out and work, a State."""
     for n in range(count):
         copy_words(work.buffer, positions.now[n])
@@ -178,10 +179,15 @@ class Encoder:
         """Write to `planes`, float32 [N, P, S, S]."""
         self.planes = planes
         self._plane_set, self._work = plane_set, plane_set.new_work(board_size)
+        self._komi = np.zeros(len(planes))
 
-    def __call__(self, positions: Positions, count: int, komi: float) -> np.ndarray:
-        """Return the planes of the first `count` positions, valid until the next call."""
-        self._plane_set.encode(positions, count, komi, self._work, self.planes)
+    def __call__(self, positions: Positions, count: int, komi: float | np.ndarray) -> np.ndarray:
+        """Return the planes of the first `count` positions, valid until the next call.
+
+        `komi` is that of all, or float [count], of each.
+        """
+        self._komi[:count] = komi
+        self._plane_set.encode(positions, count, self._komi, self._work, self.planes)
         return self.planes[:count]
 
 

@@ -199,7 +199,7 @@ def new_katago_work(board_size: int) -> KataGoWork:
 
 
 @kernel
-def encode_katago(positions: Positions, count: int, komi: float, work: KataGoWork, out: np.ndarray) -> None:
+def encode_katago(positions: Positions, count: int, komi: np.ndarray, work: KataGoWork, out: np.ndarray) -> None:
     """Write the planes of the first `count` positions to `out` [N, 30, S, S]. Modifies work and out.
 
     positions.before and earlier are the positions one and two moves ago, or the same again where there is none.
@@ -213,11 +213,11 @@ def encode_katago(positions: Positions, count: int, komi: float, work: KataGoWor
         mark_stones(now, color, planes, STONES)
         mark_liberties(now, planes, LIBERTIES)
         mark_equal(now, positions.repeats[n], 1, planes, REPEATS)
-        score = mark_area(now, color, work.feature, planes, AREA) + (komi if color == WHITE else -komi)
+        score = mark_area(now, color, work.feature, planes, AREA) + (komi[n] if color == WHITE else -komi[n])
         shown = count_shown_moves(now, recent, score)
         mark_recent(now, recent, shown, planes, RECENT)
         mark_passes(recent, shown, planes, PASSED)
-        mark_constants(color, now.info[SIZE] * now.info[SIZE], now.info[PASSES] > 0 and score > 0, komi, planes)
+        mark_constants(color, now.info[SIZE] * now.info[SIZE], now.info[PASSES] > 0 and score > 0, komi[n], planes)
         for age in (2, 1, 0):
             state = now
             if shown >= 2 and age == 2:

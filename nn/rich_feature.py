@@ -77,7 +77,7 @@ def mark_after_moves(
 
 
 @kernel
-def encode_rich(positions: Positions, count: int, komi: float, work: RichWork, out: np.ndarray) -> None:
+def encode_rich(positions: Positions, count: int, komi: np.ndarray, work: RichWork, out: np.ndarray) -> None:
     """Write the planes of the first `count` positions to out [N, 24, S, S]. Modifies work and out."""
     now = work.now
     for n in range(count):
@@ -89,7 +89,7 @@ def encode_rich(positions: Positions, count: int, komi: float, work: RichWork, o
         mark_liberties(now, planes, LIBERTIES)
         mark_equal(now, repeats, 1, planes, REPEATS)
         mark_after_moves(now, color, repeats, work.after, planes, AFTER)
-        own_komi = komi if color == WHITE else -komi
+        own_komi = komi[n] if color == WHITE else -komi[n]
         score = mark_area(now, color, work.feature, planes, AREA) + own_komi
         shown = count_shown_moves(now, recent, score)
         mark_recent(now, recent, shown, planes, RECENT)

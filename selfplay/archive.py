@@ -49,6 +49,7 @@ class BatchSettings:
     target: str = DEFAULT_TARGET
     full_share: float = 1.0
     fast_visits: int = learning_param.FAST_VISITS
+    komi_spread: float = 0.0
 
     @property
     def rules(self) -> Rules:

@@ -82,7 +82,7 @@ class SelfPlay:
             self._games, half.begin, half.end, half.offset, 0, half.work, self._terms)
         finished = self._fill(half)
         if half.positions:
-            half.encode(half.work.batch.positions, half.positions, self._terms.komi)
+            half.encode(half.work.batch.positions, half.positions, half.work.komi[: half.positions])
             self._evaluator.start(self._turn, half.positions)
             self.positions += half.positions
         self._turn = 1 - self._turn
@@ -111,7 +111,7 @@ class SelfPlay:
             self._numbers[g] = new.number
             self.running += 1
             recorded = np.array(new.recorded, dtype=np.int16)
-            start_game(self._games, g, half.work, self._terms, new.seed, new.may_resign, recorded)
+            start_game(self._games, g, half.work, self._terms, new.seed, new.may_resign, new.extra_komi, recorded)
             half.positions, _ = select_in_games(self._games, g, g + 1, 0, half.positions, half.work, self._terms)
         return finished
 

@@ -36,20 +36,26 @@ class NewGame:
         number: of the game in its batch.
         seed: its random state.
         may_resign: whether players may resign.
+        extra_komi: added to the usual komi.
         recorded: pos of the moves of a finished game that is only searched again, none for a new one.
     """
 
     number: int
     seed: np.uint64
     may_resign: bool
+    extra_komi: float = 0.0
     recorded: tuple[int, ...] = ()
 
 
-def draw_game(number: int, seed: tuple[int, ...], no_resign_rate: float) -> NewGame:
-    """Return the beginning of game `number`; it depends on nothing but the arguments."""
+def draw_game(number: int, seed: tuple[int, ...], no_resign_rate: float, komi_spread: float = 0.0) -> NewGame:
+    """Return the beginning of game `number`; it depends on nothing but the arguments.
+
+    Whole points with a standard deviation of about `komi_spread` are added to its komi.
+    """
     rng = np.random.default_rng((*seed, number))
     may_resign = bool(rng.random() >= no_resign_rate)
-    return NewGame(number, new_random_state(rng)[0], may_resign)
+    random_state = new_random_state(rng)[0]
+    return NewGame(number, random_state, may_resign, float(np.rint(rng.normal(0.0, komi_spread))))
 
 
 @dataclass(frozen=True)
@@ -107,7 +113,8 @@ def take_record(games: Games, g: int, number: int, terms: Terms) -> GameRecord:
     end = int(games.history.length[g, 0])
     gave_up = int(games.gave_up[g])
     return GameRecord(
-        number, terms.board_size, terms.komi, games.history.pos[g, 1:end].tolist(), games.policy[g, : end - 1].copy(),
+        number, terms.board_size, float(games.komi[g]), games.history.pos[g, 1:end].tolist(),
+        games.policy[g, : end - 1].copy(),
         games.value[g, : end - 1].copy(),
         EndReason(int(games.reason[g])), float(games.score[g]), None if gave_up == EMPTY else Stone(gave_up),
         bool(games.may_resign[g]),

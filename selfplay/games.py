@@ -53,6 +53,7 @@ class Games(NamedTuple):
     recorded: np.ndarray  # int16 [G, L]: pos of the moves of a finished game that is searched again
     records: np.ndarray  # int32 [G]: how many they are, 0 in a new game
     may_resign: np.ndarray  # bool [G]
+    komi: np.ndarray  # float64 [G]
     gave_up: np.ndarray  # int8 [G]: color that resigned first, or would have; EMPTY if none
     reason: np.ndarray  # int8 [G]
     score: np.ndarray  # float64 [G]: Black's area minus White's minus komi at the end
@@ -62,7 +63,7 @@ class Terms(NamedTuple):
     """What is the same in all games, as the kernels take it."""
 
     board_size: int
-    komi: float
+    komi: float  # to which a game may add
     superko: bool
     visits: np.ndarray  # int32 [2]: of a FULL and of a FAST search
     full_share: float  # share of moves that are searched in full
@@ -86,6 +87,7 @@ class Work(NamedTuple):
     line: State
     line_length: np.ndarray  # int32 [1]
     batch: Batch
+    komi: np.ndarray  # float64 [N]: of each of the batch's positions
 
 
 def new_terms(board_size: int, visits: int, rules: Rules, resign_threshold: float,
@@ -135,7 +137,7 @@ def new_games(count: int, terms: Terms, plane_set: PlaneSet) -> Games:
         first=np.zeros(count, dtype=np.int32), waiting=np.zeros(count, dtype=np.int32),
         policy=np.zeros((count, limit, actions), dtype=np.float32), value=rows(limit, np.float32),
         recorded=rows(limit, np.int16), records=np.zeros(count, dtype=np.int32),
-        may_resign=np.ones(count, dtype=np.bool_), gave_up=np.full(count, EMPTY, dtype=np.int8),
+        may_resign=np.ones(count, dtype=np.bool_), komi=np.zeros(count), gave_up=np.full(count, EMPTY, dtype=np.int8),
         reason=np.zeros(count, dtype=np.int8), score=np.zeros(count),
     )
 
@@ -145,7 +147,7 @@ def new_work(positions: int, plane_set: PlaneSet, terms: Terms) -> Work:
     size = terms.board_size
     batch = new_batch(size, positions, plane_set)
     batch.superko[:] = terms.superko
-    return Work(new_state(size), new_state(size), np.zeros(1, dtype=np.int32), batch)
+    return Work(new_state(size), new_state(size), np.zeros(1, dtype=np.int32), batch, np.zeros(positions))
 
 
 @kernel

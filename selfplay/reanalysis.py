@@ -67,7 +67,7 @@ def search_again(
 def _search_settings(settings: BatchSettings, visits: int | None) -> BatchSettings:
     """Return what a batch's games have in common when all their moves are searched in full."""
     return replace(settings, games=0, seed=0, visits=visits or settings.visits, full_share=1.0, resign_threshold=0.0,
-                   no_resign_rate=0.0, opening_moves=0)
+                   no_resign_rate=0.0, opening_moves=0, komi_spread=0.0)
 
 
 def _search_alike(
@@ -86,11 +86,12 @@ def _search_alike(
             except (SGFError, OSError) as error:
                 left_alone.append((game, str(error)))
                 continue
-            if reader.komi != settings.komi or not 0 < len(reader.moves) <= limit:
+            if not 0 < len(reader.moves) <= limit:
                 left_alone.append((game, "it is no game of this batch"))
                 continue
             readers[index] = reader
-            return replace(draw_game(index, (seed,), 1.0), recorded=tuple(reader.moves))
+            return replace(draw_game(index, (seed,), 1.0), extra_komi=reader.komi - settings.komi,
+                           recorded=tuple(reader.moves))
         return None
 
     for record in SelfPlay(evaluator, terms_of(settings), next_game).run():

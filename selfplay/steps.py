@@ -48,11 +48,13 @@ SMALLEST_RANDOM = 2.0**-54
 
 @kernel
 def start_game(
-    games: Games, g: int, work: Work, terms: Terms, seed: np.uint64, may_resign: bool, recorded: np.ndarray,
+    games: Games, g: int, work: Work, terms: Terms, seed: np.uint64, may_resign: bool, extra_komi: float,
+    recorded: np.ndarray,
 ) -> None:
     """Put a new game into row g, or one that is searched again. Modifies games and the work space.
 
-    `seed` is its random state, recorded int16 [M] the moves of a finished game, none for a new one.
+    `seed` is its random state, `extra_komi` is added to that of the terms, recorded int16 [M] are the moves of a
+    finished game, none for a new one.
     """
     games.records[g] = len(recorded)
     for ply in range(len(recorded)):
@@ -64,6 +66,7 @@ def start_game(
         copy_words(games.past[g, i], work.root.buffer)
     games.random_state[g, 0] = seed
     games.may_resign[g] = may_resign
+    games.komi[g] = terms.komi + extra_komi
     games.gave_up[g] = EMPTY
     games.reason[g] = UNFINISHED
     games.waiting[g] = 0
@@ -132,7 +135,7 @@ def plan_of(games: Games, g: int, tree: Tree, terms: Terms) -> Plan:
     """Return what the search of one game is told."""
     cap = games.cap[g]
     schedule = terms.schedule[cap, min(MAX_CONSIDERED_NODES, tree.node_edges[ROOT])]
-    return Plan(terms.algorithm, terms.selection, terms.komi, games.noise[g], schedule[: terms.visits[cap]])
+    return Plan(terms.algorithm, terms.selection, games.komi[g], games.noise[g], schedule[: terms.visits[cap]])
 
 
 @kernel
@@ -185,7 +188,7 @@ def draw_edge(tree: Tree, policy: np.ndarray, temperature: float, random_state: 
 def finish_game(games: Games, g: int, reason: int, work: Work, terms: Terms) -> None:
     """End a game; the area is counted as the board stands, all stones alive. Modifies games and work."""
     games.reason[g] = reason
-    games.score[g] = area_score(work.root, work.batch.owner, work.batch.queue) - terms.komi
+    games.score[g] = area_score(work.root, work.batch.owner, work.batch.queue) - games.komi[g]
     games.phase[g] = FINISHED
 
 
@@ -282,6 +285,8 @@ def select_in_games(
             left_out = g - begin if left_out < 0 else left_out
             continue
         games.waiting[g] = select_in_game(games, g, work, terms)
+        for n in range(total, total + games.waiting[g]):
+            work.komi[n] = games.komi[g]
         total += games.waiting[g]
     return total, max(left_out, 0)
 

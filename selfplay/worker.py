@@ -102,7 +102,8 @@ class Orders:
         """Return the next game to begin, None if there is none."""
         if not self._numbers:
             return None
-        return draw_game(self._numbers.popleft(), self._seed, self._settings.no_resign_rate)
+        settings = self._settings
+        return draw_game(self._numbers.popleft(), self._seed, settings.no_resign_rate, settings.komi_spread)
 
 
 def run_process(connection: Connection, task: WorkerTask) -> None:

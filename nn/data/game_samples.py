@@ -67,7 +67,7 @@ class SampleEncoder:
 
     def __init__(self, plane_set: PlaneSet, board_size: int, count: int, longest: int) -> None:
         """Make room for batches of `count` samples from games of up to `longest` moves."""
-        self._plane_set, self._board_size = plane_set, board_size
+        self._board_size = board_size
         self._state, self._history = new_state(board_size), new_history(longest + 2)
         self._positions = plane_set.new_positions(board_size, count)
         self._past = np.zeros((2 * plane_set.looks_back, len(self._state.buffer)), dtype=np.uint64)
@@ -75,14 +75,9 @@ class SampleEncoder:
 
     def encode(self, games: GameFile, rows: np.ndarray, number: np.ndarray) -> np.ndarray:
         """Return the planes of the samples `rows`, which stand in the games `number`, float32 [N, P, S, S]."""
-        planes = self._plane_set.new_planes(self._board_size, len(rows))
-        komi, moves = games.komi[number], Moves(*(getattr(games, name) for name in Moves._fields))
-        for one in np.unique(komi):  # an encoder takes one komi a call
-            own = np.flatnonzero(komi == one)
-            replay_samples(moves, number[own], rows[own], self._board_size, self._state, self._history, self._past,
-                           self._positions)
-            planes[own] = self._encoder(self._positions, len(own), float(one))
-        return planes
+        moves = Moves(*(getattr(games, name) for name in Moves._fields))
+        replay_samples(moves, number, rows, self._board_size, self._state, self._history, self._past, self._positions)
+        return self._encoder(self._positions, len(rows), games.komi[number]).copy()
 
 
 NamedGames = tuple[str, GameFile]  # a file's name and what is in it

@@ -14,7 +14,7 @@ from mcts.node import MCTSNode
 from mcts.params import NETWORK_ALONE, SearchLimit, SearchParams
 from mcts.searches import VISITS
 from mcts.tree import MCTSTree
-from nn.feature import Evaluator
+from nn.feature import Evaluator, plane_set_of
 from selfplay.batch import SelfPlay
 from selfplay.game import EndReason, GameRecord, NewGame
 from selfplay.games import FAST, FULL, Terms
@@ -26,7 +26,8 @@ class PlainBatchEvaluator:
     """Evaluates at once what it is given."""
 
     def __init__(self, evaluator: Evaluator, board_size: int, positions: int) -> None:
-        self.planes = [np.zeros((positions, 6, board_size, board_size), dtype=np.float32) for _ in range(2)]
+        self.plane_set = plane_set_of(evaluator)
+        self.planes = [self.plane_set.new_planes(board_size, positions) for _ in range(2)]
         self.evaluator = evaluator
         self.answers: list[tuple[np.ndarray, ...] | None] = [None, None]
 
@@ -80,7 +81,8 @@ def complete_values(node: MCTSNode) -> np.ndarray:
 
 def play_slowly(evaluator: Evaluator, terms: Terms, new: NewGame) -> GameRecord:
     """Play one game with MCTSTree and GoBoard, as the issue describes it."""
-    board = GoBoard(terms.board_size, terms.komi, check_superko=True)
+    komi = terms.komi + new.extra_komi
+    board = GoBoard(terms.board_size, komi, check_superko=True)
     params = SearchParams(NETWORK_ALONE, terms.policy_temperature, batch_size=16, tree_size=64)
     tree = MCTSTree(evaluator, terms.board_size, params)
     noise = KernelNoise(new.seed)
@@ -114,8 +116,8 @@ def play_slowly(evaluator: Evaluator, terms: Terms, new: NewGame) -> GameRecord:
             reason = EndReason.MOVE_LIMIT
     moves = [pos for _, pos in board.get_move_history()]
     return GameRecord(
-        new.number, terms.board_size, terms.komi, moves, np.array(policies, dtype=np.float32).reshape(len(moves), -1),
-        np.array(values, dtype=np.float32), reason, get_area(board.state)[0] - terms.komi, gave_up, new.may_resign,
+        new.number, terms.board_size, komi, moves, np.array(policies, dtype=np.float32).reshape(len(moves), -1),
+        np.array(values, dtype=np.float32), reason, get_area(board.state)[0] - komi, gave_up, new.may_resign,
     )
 
 

@@ -1,6 +1,7 @@
 """Self-play of many games at once: equal to one search after the other, fair to every game, and true results."""
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,11 @@ import pytest
 
 from board.coordinate import Coordinate
 from board.ruleset import Rules
+from board.score import get_area
 from board.stone import Stone
 from mcts.constant import C_SCALE
 from mcts.searches import DEFAULT_TARGET
+from nn.rich_feature import KOMI, RICH
 from selfplay.game import EndReason, GameRecord, NewGame, draw_game
 from selfplay.games import new_terms
 from sgf.match_result import MatchResult
@@ -75,6 +78,29 @@ def test_one_game_is_one_search_after_the_other_some_of_them_fast(
 ) -> None:
     compare_with_searches(size, visits, 0.5, 0.05, 4, opening_moves=opening_moves, full_share=full_share,
                           fast_visits=fast_visits)
+
+
+class KomiEvaluator:
+    """Thinks of nothing but the komi: 20 points more are a win."""
+
+    plane_set = RICH
+
+    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        win = 0.5 + planes[:, KOMI, 0, 0] / 2
+        values = np.stack([1 - win, np.zeros_like(win), win], axis=1)
+        return np.zeros((len(planes), planes.shape[-1] ** 2 + 1), dtype=np.float32), values
+
+
+def test_games_of_different_komi_are_played_side_by_side() -> None:
+    games = [draw_game(number, (1,), 1.0, komi_spread=4.0) for number in range(200)]
+    spread = [game.extra_komi for game in games]
+    assert 3.3 < np.std(spread) < 4.7 and all(extra == round(extra) for extra in spread)
+    assert replace(games[7], extra_komi=0.0) == draw_game(7, (1,), 1.0)
+    terms = new_terms(5, 4, HALF, 0.0)
+    for new, record in zip(games[:30], play_games(KomiEvaluator(), terms, games[:30]), strict=True):
+        assert record.komi == 0.5 + new.extra_komi and f"KM[{record.komi}]" in record.get_sgf().decode()
+        assert record.value[0] == pytest.approx(0.5 - record.komi / 40, abs=1e-4)
+        assert record.score == get_area(replay(record).state)[0] - record.komi
 
 
 def test_a_share_of_the_moves_is_searched_in_full_and_recorded() -> None:
