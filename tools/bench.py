@@ -102,13 +102,14 @@ def run_with_model(suites: Iterable[Suite], model: str, **options: Any) -> None:
         fail(str(error))
 
 
-def check_changes(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+def check_changes(context: click.Context, _: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse a setting of the search that there is not."""
+    from mcts.uct.params import read_uct_params
     from tools.benchlib.regret_bench import read_change
 
     try:
         for text in values:
-            read_change(text)
+            (read_uct_params if context.params["search"] == "uct" else read_change)(text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
     return values
@@ -212,12 +213,14 @@ def targets(**options: Any) -> None:
     click.option("--positions", "games", type=click.IntRange(1), default=400, show_default=True,
                  help="Positions to search, several of each game."),
     SHORT_VISITS,
+    click.option("--search", type=click.Choice(["puct", "uct"]), default="puct", show_default=True, is_eager=True,
+                 help="Whose numbers are tried: of the search with the network, or of that by playouts."),
     click.option("--judge-model", default="", help="Model of the long search.  [default: that of the short ones]"),
     click.option("--judge-visits", "engine_visits", type=click.IntRange(2), default=2500, show_default=True,
                  help="Visits of the long search."),
     click.option("--change", "changes", metavar="NAME=VALUE,...", multiple=True, callback=check_changes,
-                 help="A setting to try beside the default, by fields of mcts/params.py; may be given more than once.  "
-                      "[default: a table of settings]"),
+                 help="A setting to try beside the default, by fields of mcts/params.py, or as main.py --uct takes "
+                      "them; may be given more than once.  [default: a table of settings]"),
 )
 def regret(**options: Any) -> None:
     """What the numbers of the search are worth: win rate that short searches lose against a long one."""

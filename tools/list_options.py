@@ -23,6 +23,7 @@ PROGRAMS = {
     "tools/plot_tree.py": "tools.plot_tree", "tools/board_picture.py": "tools.board_picture",
     "tools/show_moves.py": "tools.show_moves", "tools/book.py": "tools.book",
     "tools/label.py": "tools.label", "tools/verdict.py": "tools.verdict", "tools/elo_curve.py": "tools.elo_curve",
+    "tools/strength_curve.py": "tools.strength_curve",
 }
 HEAD = """# Options
 

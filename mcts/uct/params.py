@@ -20,9 +20,9 @@ class UctParams(NamedTuple):
     rave_bias: float = 0.0
     # Progressive widening (Coulom 2007): move k + 1 of a node joins widening * growth^k visits after move k; 0: all at
     # once. And the weight of the bias P * sqrt(N + 1) / (1 + n) for moves of a high prior P; 0: moves are alike.
-    widening: float = 20.0
+    widening: float = 8.0
     growth: float = 1.4
-    prior: float = 0.3
+    prior: float = 0.8
     # Visits of a move before its position becomes a node of the tree.
     expand: float = 4.0
     # Playouts (playout_policy.py): weights of patterns, of the neighbors of the last two moves and of answers to

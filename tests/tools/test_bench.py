@@ -361,6 +361,10 @@ def test_regret_tries_all_settings_on_the_same_positions(tmp_path: Path, monkeyp
     assert len({row[46:] for row in rows}) > 1
     few = CliRunner().invoke(main, ["regret", *options, "--change", "c_puct=1.5,playouts=2"])
     assert [row[:46].strip() for row in few.output.splitlines()[1:3]] == ["default", "c_puct=1.5,playouts=2"]
+    without = CliRunner().invoke(main, ["regret", "--search", "uct", *options, "--change", "rave=0,widening=0"])
+    assert [row[:46].strip() for row in without.output.splitlines()[1:3]] == ["default", "rave=0,widening=0"]
+    wrong = CliRunner().invoke(main, ["regret", "--change", "c_puct=1", *options, "--search", "uct"])
+    assert wrong.exit_code == 2 and "c_puct is none of ucb, fpu" in wrong.output
     for change, complaint in (("cpuct=1", "cpuct is none of c_puct, "), ("c_puct=much", "c_puct wants a number")):
         wrong = CliRunner().invoke(main, ["regret", *options, "--change", change])
         assert wrong.exit_code == 2 and complaint in wrong.output

@@ -24,6 +24,7 @@ class BenchSettings:
     runs: int = 3
     search_visits: int = 20000
     engine_visits: int = 1000
+    search: str = "puct"  # whose numbers are tried
     judge_model: str = ""
     changes: tuple[str, ...] = ()  # settings to try, `name=value,...` each; none: the usual ones
     model: str = "none"

@@ -1,6 +1,6 @@
 """What the numbers of the search are worth: the win rate that a short search loses against a long one.
 
-A long search of the same kind is the judge. A short search regrets the difference between the judge's win rate of its
+A long search with the network is the judge. A short search regrets the difference between the judge's win rate of its
 move and that of the best move. All settings are tried on the same positions, so that differences are much better known
 than each regret. A judge with the same network thinks like the default setting, only longer, and so is lenient with it;
 another network (--judge-model) is not. Matches decide.
@@ -17,6 +17,8 @@ from engine.options import EngineOptions
 from mcts.analysis import SearchResult
 from mcts.params import SearchLimit, SearchParams, Selection
 from mcts.tree import MCTSTree
+from mcts.uct.params import PlayoutParams, read_uct_params
+from mcts.uct.tree import PlayoutTree
 from nn.inference.loading import load_evaluator
 from tools.benchlib.measure import BenchSettings, Figure
 from tools.benchlib.target_bench import collect_positions
@@ -36,8 +38,9 @@ PER_GAME = 6
 WHOLE = {"playouts", "batch_size", "visits_per_leaf", "tree_size", "max_memory_mb", "max_considered"}
 
 # Changes of the default: fields of Selection or of SearchParams.
+DEFAULT = "default"
 SETTINGS: dict[str, dict[str, Any]] = {
-    "default": {},
+    DEFAULT: {},
     "c_puct 0.3": {"c_puct": 0.3},
     "c_puct 0.8": {"c_puct": 0.8},
     "c_puct 1.1": {"c_puct": 1.1},
@@ -56,6 +59,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "lower bound, 3 errors": {"bound_share": 0.1},
     "lower bound, 5 errors": {"bound_share": 0.15, "bound_width": 5.0},
 }
+
+
+# The same for the search without a network, as main.py --uct takes them: each idea without, and numbers beside its own.
+UCT_SETTINGS = (
+    "rave=0", "widening=0", "prior=0", "widening=0,prior=0", "patterns=0", "near=0", "answers=0",
+    "patterns=0,near=0,answers=0", "nakade=0", "self_atari=0,seki=0", "prior=0.3", "prior=1.5", "widening=4",
+    "widening=20", "widening=20,prior=0.3", "rave=300", "rave=3000", "expand=1", "expand=10", "ucb=0", "ucb=0.2",
+)
 
 
 def read_change(text: str) -> dict[str, float]:
@@ -120,10 +131,21 @@ class LongSearch:
         return 1.0 - search_anew(self._tree, after, limit).winrate
 
 
-def measure_regret(settings: BenchSettings) -> Iterator[Figure | str]:
-    """Yield a line for each setting: mean regret, its difference to the default's, blunders; raises NoGamesError."""
+def make_trees(settings: BenchSettings) -> Iterator[tuple[str, MCTSTree]]:
+    """Yield the settings to try, the default first, by name with a tree that is searched so."""
+    if settings.search == "uct":
+        for text in ("", *(settings.changes or UCT_SETTINGS)):
+            yield text or DEFAULT, PlayoutTree(settings.board_size, PlayoutParams(uct=read_uct_params(text)))
+        return
     evaluator = load_evaluator(settings.model, settings.board_size, settings.use_gpu)
     params = EngineOptions(model=settings.model).for_model().search_params()
+    asked = {DEFAULT: {}, **{text: read_change(text) for text in settings.changes}} if settings.changes else SETTINGS
+    for name, changes in asked.items():
+        yield name, MCTSTree(evaluator, settings.board_size, replace(change(params, changes), batch_size=SHORT_BATCH))
+
+
+def measure_regret(settings: BenchSettings) -> Iterator[Figure | str]:
+    """Yield a line for each setting: mean regret, its difference to the default's, blunders; raises NoGamesError."""
     judge = EngineOptions(model=settings.judge_model or settings.model).for_model()
     strict = load_evaluator(judge.model, settings.board_size, settings.use_gpu)
     judging = MCTSTree(strict, settings.board_size, replace(judge.search_params(), batch_size=JUDGE_BATCH))
@@ -132,12 +154,10 @@ def measure_regret(settings: BenchSettings) -> Iterator[Figure | str]:
     yield (f"regret: {len(judges)} positions that are not decided; {settings.search_visits} visits against "
            f"{settings.engine_visits}; mean regret, difference to the default with its standard error, blunders")
     limit, reference = SearchLimit(settings.search_visits), np.zeros(len(judges))
-    asked = {"default": {}, **{text: read_change(text) for text in settings.changes}} if settings.changes else SETTINGS
-    for name, changes in asked.items():
-        tree = MCTSTree(evaluator, settings.board_size, replace(change(params, changes), batch_size=SHORT_BATCH))
+    for name, tree in make_trees(settings):
         moves = [search_anew(tree, judge.board, limit).pos for judge in judges]
         regrets = np.array([judge.regret(pos) for judge, pos in zip(judges, moves, strict=True)])
-        reference = regrets if not changes else reference
+        reference = regrets if name == DEFAULT else reference
         error = (regrets - reference).std() / max(1, len(judges)) ** 0.5
         yield (f"{name:<46} {regrets.mean():6.2%} {(regrets - reference).mean():+7.2%} +- {error:.2%} "
                f"{(regrets > BLUNDER).mean():6.1%}")

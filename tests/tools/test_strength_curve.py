@@ -1,0 +1,30 @@
+"""A table of matches as a picture."""
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from tests.tools.in_process import run_in_process
+from tools.strength_curve import Point, draw_curves, main, read_table
+
+
+def test_points_stand_where_the_table_says_and_the_picture_of_the_documents_is_drawn_from_theirs(root: Path) -> None:
+    curves = read_table(root / "doc/uct-strength.csv")
+    drawn = draw_curves(curves)
+    assert (root / "doc/img/uct-strength.svg").read_text() == drawn
+    picture = ElementTree.fromstring(draw_curves({"a<b": [Point(100, 0.0, 4), Point(1000, 50.0, 0)],
+                                                  "c": [Point(10000, 100.0, 0)]}))
+    dots = [element for element in picture.iter() if element.tag.endswith("circle")]
+    places = [(dot.get("cx"), dot.get("cy")) for dot in dots]
+    assert places == [("56.0", "312.0"), ("338.0", "166.0"), ("620.0", "20.0")]
+    assert "a<b" in [element.text for element in picture.iter() if element.tag.endswith("text")]
+
+
+@pytest.mark.parametrize("row", ["uct,many,50,20", "uct,100,101,20", "uct,0,50,20", ""])
+def test_what_is_no_table_is_one_line(row: str, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text(f"player,playouts,percent,games\n{row}\n")
+    run = run_in_process(main, "strength_curve.py", str(tmp_path / "table.csv"), "--out", str(tmp_path / "x.svg"))
+    assert run.returncode == 2 and len(run.stderr.splitlines()) == 1 and "table.csv" in run.stderr
+    assert not (tmp_path / "x.svg").exists()
