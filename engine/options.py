@@ -24,7 +24,7 @@ MAX_PLAYOUTS = 10000
 # Most leaves that wait for the network where nobody says --batch-size, and the visits of the root that each stands for
 # (tools/bench.py batches).
 CPU_LEAVES, GPU_LEAVES = 32, 256
-VISITS_PER_LEAF = 8
+VISITS_PER_LEAF = 16
 # Positions that a call is filled up with (SearchParams.ahead).
 AHEAD = 6
 # Share of the most visited move's visits from which on a move may be chosen for its lower confidence bound.

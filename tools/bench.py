@@ -10,6 +10,7 @@
     python tools/bench.py bad-moves --kifu-dir FOLDER
     python tools/bench.py selfplay
     python tools/bench.py cluster --ray local
+    python tools/bench.py growth --kifu-dir FOLDER
     python tools/bench.py signature
 
 Each figure is the median of several runs. Rates are per second of the clock; the column "per CPU s" is per second that
@@ -306,6 +307,24 @@ def cluster(**options: Any) -> None:
 
 
 @main.command()
+@with_options(
+    KIFU_DIR,
+    click.option("--limit", type=FiniteRange(0.0, min_open=True), default=60.0, show_default=True,
+                 help="CPU seconds that one point of a curve may take."),
+    click.option("--out", "picture", type=click.Path(dir_okay=False, path_type=Path), default=None,
+                 help="PNG file to draw the curves to (needs matplotlib)."),
+)
+def growth(**options: Any) -> None:
+    """How cost grows with visits, boards, games at a time, windows and collections (each point once)."""
+    from tools.benchlib.growth_bench import measure_growth
+
+    try:
+        run([measure_growth], **options)
+    except (OSError, NoGamesError) as error:
+        fail(str(error))
+
+
+@main.command()
 @with_options()
 def signature(**options: Any) -> None:
     """One number that a change must keep unless it is meant to change the search."""
@@ -317,7 +336,7 @@ def signature(**options: Any) -> None:
 @main.command(name="all")
 @with_options(SEARCH_VISITS, MODEL, USE_GPU, ENGINE_VISITS)
 def run_all(**options: Any) -> None:
-    """Everything but data, ownership, playouts, targets, regret, batches, bad-moves, selfplay and cluster."""
+    """Everything but data, ownership, playouts, targets, regret, batches, bad-moves, selfplay, cluster and growth."""
     from tools.benchlib.board_bench import measure_board
     from tools.benchlib.network_bench import measure_engine, measure_network
     from tools.benchlib.search_bench import measure_search

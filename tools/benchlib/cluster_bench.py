@@ -38,9 +38,9 @@ SLOTS = 1024
 class FreeBatchEvaluator:
     """The free evaluator, answering at once."""
 
-    def __init__(self, board_size: int) -> None:
-        """Make two buffers."""
-        self.planes = [BASIC.new_planes(board_size, POSITIONS) for _ in range(2)]
+    def __init__(self, board_size: int, positions: int = POSITIONS) -> None:
+        """Make two buffers of so many positions."""
+        self.planes = [BASIC.new_planes(board_size, positions) for _ in range(2)]
         self._evaluator = FreeEvaluator(board_size)
         self._counts = [0, 0]
 

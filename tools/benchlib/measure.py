@@ -37,6 +37,8 @@ class BenchSettings:
     processes: int | None = None  # None: one per core
     ray_address: str | None = None  # of a cluster to measure
     positions: int | None = None  # per network call of self-play; None: what suits the device
+    limit: float = 60.0  # seconds of one point of a curve
+    picture: Path | None = None  # to draw the curves to
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,14 @@ from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
 from nn.feature import PlaneSet, generate_input_planes
 from nn.inference.board_evaluator import BoardEvaluator
+from nn.inference.evaluation_cache import CachedEvaluator
 from nn.inference.evaluator import NetworkEvaluator
 from nn.inference.loading import load_evaluator
 from nn.network.weights import load_network
 from tools.benchlib.company_bench import measure_company
 from tools.benchlib.evaluators import CountingEvaluator
 from tools.benchlib.measure import BenchSettings, Figure, Workload, interleave, measure
-from tools.benchlib.positions import LATE_9X9, make_board, make_random_board
+from tools.benchlib.positions import LATE_9X9, MIDGAME_9X9, make_board, make_random_board
 
 BATCH_SIZES = (1, 8, 16, 64, 256)
 # TamaGo 0.10.0's visits a second by batch size, 1,000 visits from the empty board, on two cores.
@@ -91,10 +92,23 @@ def measure_search_of(board: GoBoard, place: str, batch_size: int | None, evalua
     pairs = [interleave(search, network, settings.seconds) for _ in range(settings.runs)]
     visits, positions = zip(*pairs, strict=True)
     yield Figure(f"search{place}", "visits/s", visits, tamago=TAMAGO_ENGINE.get(batch_size) if plain else None)
-    yield Figure(f"network alone, batch {batch_size}", "positions/s", positions)
+    yield Figure(f"network alone{place}", "positions/s", positions)
     yield Figure(f"search{place} / network", "%", tuple(100 * a / b for a, b in pairs),
                  target=SHARE_TARGETS[batch_size])
     yield Figure(f"positions a network call{place}", "positions", (counter.positions / counter.calls,))
+
+
+def measure_saved(evaluator: BoardEvaluator, settings: BenchSettings) -> Iterator[Figure]:
+    """Yield the share of a search's positions that its cache of evaluations does not know already."""
+    params = EngineOptions(model=settings.model).for_model().search_params()
+    boards = {"": GoBoard(evaluator.board_size)}
+    if evaluator.board_size == LATE_SIZE:
+        boards |= {" in midgame": make_board(MIDGAME_9X9), " late in a game": make_board(LATE_9X9)}
+    for place, board in boards.items():
+        cached = CachedEvaluator(evaluator)
+        MCTSTree(cached, board.board_size, params).search(
+            board, board.get_to_move(), SearchLimit(settings.engine_visits, strict=True))
+        yield Figure(f"positions new to the cache{place}", "%", (100 - 100 * cached.found / cached.asked,))
 
 
 def measure_engine(settings: BenchSettings) -> Iterator[Figure | str]:
@@ -110,4 +124,5 @@ def measure_engine(settings: BenchSettings) -> Iterator[Figure | str]:
         yield from measure_search_of(GoBoard(evaluator.board_size), "", batch_size, evaluator, settings)
     if evaluator.board_size == LATE_SIZE:
         yield from measure_search_of(make_board(LATE_9X9), " late in a game", None, evaluator, settings)
+    yield from measure_saved(evaluator, settings)
     yield from measure_company(evaluator, settings)
