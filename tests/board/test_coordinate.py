@@ -10,7 +10,6 @@ from board.geometry import make_symmetry_index
 from board.go_board import GoBoard
 from board.stone import Stone
 
-pytestmark = pytest.mark.plain
 SIZES = range(2, 20)
 
 

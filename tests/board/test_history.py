@@ -4,6 +4,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+from functools import cache
 
 import numpy as np
 import pytest
@@ -166,13 +167,20 @@ def by_copy_board(board: GoBoard) -> GoBoard:
     return target
 
 
+@cache
+def played_board(moves: int) -> GoBoard:
+    """Return a board that nobody may change."""
+    board = random_board(5, moves, seed=moves, handicap=(16, 32))
+    board.set_komi(5.5)
+    return board
+
+
 @pytest.mark.parametrize("duplicate", [
     GoBoard.copy, copy.copy, copy.deepcopy, by_copy_board, lambda board: pickle.loads(pickle.dumps(board)),
 ], ids=["copy()", "copy.copy", "deepcopy", "copy_board", "pickle"])
 @pytest.mark.parametrize("moves", [0, 1, 45, 260])
 def test_a_copy_is_equal_and_independent(duplicate, moves: int) -> None:
-    board = random_board(5, moves, seed=moves, handicap=(16, 32))
-    board.set_komi(5.5)
+    board = played_board(moves)
     before = semantics(board)
     twin = duplicate(board)
     assert semantics(twin) == before and twin.check_superko

@@ -128,7 +128,7 @@ def wait_for_quiet(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "times"), [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGTERM, 1)])
+@pytest.mark.parametrize(("number", "times"), [(signal.SIGINT, 2), (signal.SIGTERM, 1)])
 def test_stopped_by_a_signal(root: Path, tmp_path: Path, number: signal.Signals, times: int) -> None:
     archive = tmp_path / "archive"
     process = subprocess.Popen(command(root, archive, "--num-data", "5000", "--process", "1"), start_new_session=True,
