@@ -30,7 +30,7 @@ COLORS = ("#3b7dd8", "#d08a00", "#2f9e44", "#8a4fbf")
 COLUMNS = ("player", "playouts", "percent", "games")
 
 
-class Point(NamedTuple):
+class MatchPoint(NamedTuple):
     """One match."""
 
     playouts: float
@@ -38,13 +38,13 @@ class Point(NamedTuple):
     games: int  # 0 where it is not known
 
 
-def read_table(path: Path) -> dict[str, list[Point]]:
+def read_table(path: Path) -> dict[str, list[MatchPoint]]:
     """Return the matches of each player, by playouts; raises ValueError and OSError."""
-    curves: dict[str, list[Point]] = defaultdict(list)
+    curves: dict[str, list[MatchPoint]] = defaultdict(list)
     with open(path, encoding="utf-8", newline="") as file:
         for number, row in enumerate(csv.DictReader(file), 2):
             try:
-                point = Point(float(row["playouts"]), float(row["percent"]), int(row["games"] or 0))
+                point = MatchPoint(float(row["playouts"]), float(row["percent"]), int(row["games"] or 0))
                 if not (math.inf > point.playouts >= 1.0 and 0.0 <= point.percent <= 100.0 and point.games >= 0):
                     raise ValueError
             except (KeyError, TypeError, ValueError):
@@ -55,7 +55,7 @@ def read_table(path: Path) -> dict[str, list[Point]]:
     return {player: sorted(points) for player, points in curves.items()}
 
 
-def draw_curves(curves: dict[str, list[Point]]) -> str:
+def draw_curves(curves: dict[str, list[MatchPoint]]) -> str:
     """Return the picture: playouts on a logarithmic axis, percents won above."""
     exponents = [math.log10(point.playouts) for points in curves.values() for point in points]
     low, high = math.floor(min(exponents)), max(math.ceil(max(exponents)), math.floor(min(exponents)) + 1)

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from tests.tools.in_process import run_in_process
-from tools.strength_curve import Point, draw_curves, main, read_table
+from tools.strength_curve import MatchPoint, draw_curves, main, read_table
 
 
 def test_points_stand_where_the_table_says_and_the_picture_of_the_documents_is_drawn_from_theirs(root: Path) -> None:
     curves = read_table(root / "doc/uct-strength.csv")
     drawn = draw_curves(curves)
     assert (root / "doc/img/uct-strength.svg").read_text() == drawn
-    picture = ElementTree.fromstring(draw_curves({"a<b": [Point(100, 0.0, 4), Point(1000, 50.0, 0)],
-                                                  "c": [Point(10000, 100.0, 0)]}))
+    picture = ElementTree.fromstring(draw_curves({"a<b": [MatchPoint(100, 0.0, 4), MatchPoint(1000, 50.0, 0)],
+                                                  "c": [MatchPoint(10000, 100.0, 0)]}))
     dots = [element for element in picture.iter() if element.tag.endswith("circle")]
     places = [(dot.get("cx"), dot.get("cy")) for dot in dots]
     assert places == [("56.0", "312.0"), ("338.0", "166.0"), ("620.0", "20.0")]
