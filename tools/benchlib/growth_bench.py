@@ -44,7 +44,7 @@ MEASURED_SECONDS = 1.0
 Cost = Callable[[int], float]
 
 
-class Curve(NamedTuple):
+class GrowthCurve(NamedTuple):
     """A cost against work."""
 
     name: str
@@ -132,16 +132,16 @@ def find_exponent(works: list[int], seconds: list[float]) -> float:
     return float(np.polyfit(np.log(works[part]), np.log(seconds[part]), 1)[0])
 
 
-def make_curves(paths: list[Path], file: Path) -> list[Curve]:
+def make_curves(paths: list[Path], file: Path) -> list[GrowthCurve]:
     """Return what is measured."""
     board = make_random_board(9, MOVES_BEFORE, 0)
     return [
-        Curve("visits of a search", (100, 1000, 10_000, 100_000, 1_000_000), lambda n: time_search(board, n)),
-        Curve(f"board size, {VISITS_ON_BOARDS:,} visits", (5, 7, 9, 11, 13, 15, 17, 19),
+        GrowthCurve("visits of a search", (100, 1000, 10_000, 100_000, 1_000_000), lambda n: time_search(board, n)),
+        GrowthCurve(f"board size, {VISITS_ON_BOARDS:,} visits", (5, 7, 9, 11, 13, 15, 17, 19),
               lambda n: time_search(GoBoard(n), VISITS_ON_BOARDS), lambda n: n * n),
-        Curve("games of self-play at a time", (1, 4, 16, 64, 256, 1024), time_games),
-        Curve("games of a window", (1000, 3000, 10_000, 30_000, 100_000, 300_000), lambda n: time_window(file, n)),
-        Curve("games of a collection", (100, 1000, 10_000, 100_000), lambda n: time_collection(paths, n)),
+        GrowthCurve("games of self-play at a time", (1, 4, 16, 64, 256, 1024), time_games),
+        GrowthCurve("games of a window", (1000, 3000, 10_000, 30_000, 100_000, 300_000), lambda n: time_window(file, n)),
+        GrowthCurve("games of a collection", (100, 1000, 10_000, 100_000), lambda n: time_collection(paths, n)),
     ]
 
 
