@@ -25,7 +25,8 @@ def test_a_curve_ends_where_it_would_take_too_long(monkeypatch: pytest.MonkeyPat
         asked.append(work)
         return float(work**2)
 
-    curves = [GrowthCurve("squares", (1, 2, 4, 100), cost, lambda work: work**2), GrowthCurve("one point", (3, 1000), cost)]
+    curves = [GrowthCurve("squares", (1, 2, 4, 100), cost, lambda work: work**2),
+              GrowthCurve("one point", (3, 1000), cost)]
     monkeypatch.setattr(growth_bench, "making_data", lambda _: nullcontext(([], tmp_path)))
     monkeypatch.setattr(growth_bench, "make_curves", lambda *_: curves)
     picture = tmp_path / "growth.png"

@@ -138,9 +138,10 @@ def make_curves(paths: list[Path], file: Path) -> list[GrowthCurve]:
     return [
         GrowthCurve("visits of a search", (100, 1000, 10_000, 100_000, 1_000_000), lambda n: time_search(board, n)),
         GrowthCurve(f"board size, {VISITS_ON_BOARDS:,} visits", (5, 7, 9, 11, 13, 15, 17, 19),
-              lambda n: time_search(GoBoard(n), VISITS_ON_BOARDS), lambda n: n * n),
+                    lambda n: time_search(GoBoard(n), VISITS_ON_BOARDS), lambda n: n * n),
         GrowthCurve("games of self-play at a time", (1, 4, 16, 64, 256, 1024), time_games),
-        GrowthCurve("games of a window", (1000, 3000, 10_000, 30_000, 100_000, 300_000), lambda n: time_window(file, n)),
+        GrowthCurve("games of a window", (1000, 3000, 10_000, 30_000, 100_000, 300_000),
+                    lambda n: time_window(file, n)),
         GrowthCurve("games of a collection", (100, 1000, 10_000, 100_000), lambda n: time_collection(paths, n)),
     ]
 
