@@ -69,7 +69,7 @@ class BatchProgress:
         parts = [
             head, f"{self.moves / self.seconds:.1f} moves/s", f"{self.moves / self.games:.1f} moves a game",
             f"Black wins {100 * black / self.games:.1f} %",
-            *(f"{reason.text} {self.reasons[reason]}" for reason in EndReason),
+            *(f"{reason.text} {self.reasons[reason]}" for reason in EndReason if reason != EndReason.RECORD_END),
             f"errors {self.errors}", f"time left {format_duration((self.total - done) / self.games * self.seconds)}",
         ]
         if checked := sum(self.resignations_checked.values()):
