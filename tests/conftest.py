@@ -36,13 +36,16 @@ def compile_once() -> None:
     from board.stone import Stone
     from engine.precompile import SIZE, VISITS, compile_planes, compiling
     from mcts.params import SearchLimit
+    from mcts.uct.params import PlayoutParams
     from mcts.uct.tree import PlayoutTree
     from nn.plane_sets import PLANE_SETS
     from selfplay.batch import compile_steps
     with compiling(compile_steps):
         for plane_set in PLANE_SETS.values():
             compile_planes(plane_set)
-        PlayoutTree(SIZE).search(GoBoard(SIZE), Stone.BLACK, SearchLimit(VISITS, strict=True))
+        for threads in (1, 2):
+            tree = PlayoutTree(SIZE, PlayoutParams(threads=threads))
+            tree.search(GoBoard(SIZE), Stone.BLACK, SearchLimit(VISITS, strict=True))
     compile_steps()
 
 
