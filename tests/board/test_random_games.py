@@ -121,6 +121,7 @@ GOLDEN_EVENTS = Counter({
 })
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [5, 9])
 def test_a_game_of_any_length_is_recorded(size: int) -> None:
     rng = random.Random(size)

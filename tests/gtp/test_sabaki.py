@@ -14,6 +14,8 @@ from program import PROGRAM_NAME, VERSION
 CLIENTS = Path(__file__).resolve().parents[1] / "clients"
 ENGINE = Path(__file__).with_name("fake_main.py")
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def report() -> dict[str, Any]:

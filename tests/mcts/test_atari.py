@@ -27,6 +27,7 @@ ATARI = """
 CAPTURE = (3, 6)
 
 
+@pytest.mark.slow
 def test_stones_in_atari_as_the_slow_board_counts_them() -> None:
     own = large = 0
     for size, length, seed in [*product((5,), (25,), range(8)), *product((9,), (70, 90), range(5))]:

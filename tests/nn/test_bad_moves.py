@@ -180,6 +180,7 @@ def test_the_command_learns_and_prints_the_table(tmp_path: Path, monkeypatch: py
     assert losses[0] > 0.5 > 0.3 > losses[-1]  # log 2 at first
 
 
+@pytest.mark.slow
 def test_a_resumed_run_equals_the_uninterrupted_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng, options = np.random.default_rng(1), {"layers": 1, "filters": 2, "board_size": 4}
     marks = rng.integers(0, 1 << 14, (20, 16)).astype(np.uint16) | np.uint16(1 << CANDIDATE)

@@ -106,6 +106,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
         return [{**row, "seconds": ""} for row in csv.DictReader(file)]
 
 
+@pytest.mark.slow
 def test_files_of_a_run(config: TrainConfig, curves: None) -> None:
     train(config)
     names = {path.name for path in config.output.parent.iterdir()}
@@ -221,6 +222,7 @@ def test_ownership_reaches_the_body_and_not_the_model_file(config: TrainConfig, 
     assert not torch.equal(models[0]["conv_layer.weight"], models[1]["conv_layer.weight"])
 
 
+@pytest.mark.slow
 def test_ownership_is_learnt_where_it_can_be_seen(config: TrainConfig) -> None:
     trainer = Trainer(replace(config, ownership_weight=1.0, learning_rate=0.05, filters=16, blocks=2), SUPERVISED)
     assert trainer.triple is not None

@@ -89,6 +89,7 @@ def test_labels_of_large_boards_count_beyond_255(tmp_path: Path) -> None:
     assert read_labels(tmp_path / "labels.npz").board_size == 19
 
 
+@pytest.mark.slow
 def test_one_network_learns_all_sizes_and_says_so(folder: Path) -> None:
     config = TrainConfig(board_sizes=SIZES, features=RICH.name, head="pooled", block="gpool", filters=8, blocks=2,
                          batch_size=3, epochs=1, value_weight=1.0, ownership_weight=1.0, lead_weight=0.1,

@@ -111,6 +111,7 @@ def test_a_share_of_the_moves_is_searched_in_full_and_recorded() -> None:
     assert text.count("C[") == (records[0].policy >= 0).any(axis=1).sum() and text.count("]V[") < len(text)
 
 
+@pytest.mark.slow
 def test_drawn_openings_are_of_more_kinds() -> None:
     def kinds(opening_moves: int, temperature: float = 1.0) -> int:
         terms = new_terms(5, 16, HALF, 0.0, 0.001, opening_moves, temperature)

@@ -344,6 +344,7 @@ def test_a_policy_is_compared_with_the_truth() -> None:
     assert worse[0] > loss and worse[1:3] == (0.0, 0.25)
 
 
+@pytest.mark.slow
 def test_regret_tries_all_settings_on_the_same_positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tools.benchlib import regret_bench
 

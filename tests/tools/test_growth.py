@@ -18,6 +18,7 @@ def test_the_exponent_is_the_power(power: float) -> None:
         "what a start costs says nothing about growth"
 
 
+@pytest.mark.slow
 def test_a_curve_ends_where_it_would_take_too_long(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked: list[int] = []
 
