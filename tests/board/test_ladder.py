@@ -85,7 +85,10 @@ def test_the_move_that_catches_is_named() -> None:
     assert catching["w"] and not catching["b"]
 
 
-@pytest.mark.parametrize(("size", "games"), [(4, 6), (5, 4), (6, 3), (7, 2), pytest.param(9, 1, marks=pytest.mark.slow)])
+LARGE = pytest.param(9, 1, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("size", "games"), [(4, 6), (5, 4), (6, 3), (7, 2), LARGE])
 def test_random_games(size: int, games: int) -> None:
     work = new_ladder_work(size)  # one for all, as in use: nothing may be left from before
     compared = met = 0
