@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 import numpy as np
@@ -124,21 +125,28 @@ def compile_in_uct_child() -> None:
 
 
 @contextmanager
-def compiling_playouts() -> Iterator[None]:
-    """On a first start of the search by playouts, compile its playouts beside what is done inside."""
-    if count_usable_cores() < 2 or is_cached(search_lines):
-        yield
-        return
-    child = multiprocessing.get_context("spawn").Process(target=compile_in_uct_child, daemon=True)
+def running(child: BaseProcess) -> Iterator[None]:
+    """Start a child, which does not outlive a failure of what is done inside."""
     with block_interrupts():
         child.start()
     try:
         yield
     except BaseException:
         child.terminate()
-        raise
-    finally:
         child.join()
+        raise
+
+
+@contextmanager
+def compiling_playouts() -> Iterator[None]:
+    """On a first start of the search by playouts, compile its playouts beside what is done inside."""
+    if count_usable_cores() < 2 or is_cached(search_lines):
+        yield
+        return
+    child = multiprocessing.get_context("spawn").Process(target=compile_in_uct_child, daemon=True)
+    with running(child):
+        yield
+    child.join()
 
 
 @contextmanager
@@ -154,13 +162,8 @@ def compiling(*more: Callable[[], None]) -> Iterator[None]:
     told, done = context.Pipe(duplex=False)
     child = context.Process(target=compile_in_child, args=(done, *more), daemon=True)
     with told:
-        with block_interrupts(), done:
-            child.start()
-        try:
+        with running(child):
+            done.close()
             yield
             compile_rules()
-        except BaseException:
-            child.terminate()
-            child.join()
-            raise
         told.poll(None)  # ends when the child says so or is gone; should it have failed, the first search compiles

@@ -76,7 +76,7 @@ def _search_alike(
     """Search games of the same settings."""
     readers: dict[int, SGFReader] = {}
     left_alone: list[tuple[OldGame, str]] = []
-    limit = terms_of(settings).move_limit
+    terms = terms_of(settings)
     waiting = iter(enumerate(games))
 
     def next_game() -> NewGame | None:
@@ -86,7 +86,7 @@ def _search_alike(
             except (SGFError, OSError) as error:
                 left_alone.append((game, str(error)))
                 continue
-            if not 0 < len(reader.moves) <= limit:
+            if not 0 < len(reader.moves) <= terms.move_limit:
                 left_alone.append((game, "it is no game of this batch"))
                 continue
             readers[index] = reader
@@ -94,7 +94,7 @@ def _search_alike(
                            recorded=tuple(reader.moves))
         return None
 
-    for record in SelfPlay(evaluator, terms_of(settings), next_game).run():
+    for record in SelfPlay(evaluator, terms, next_game).run():
         game, reader = games[record.number], readers.pop(record.number)
         if record.moves != list(reader.moves):
             yield game, f"move {len(record.moves) + 1} is none that the search knows"

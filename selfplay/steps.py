@@ -209,22 +209,20 @@ def finish_move(games: Games, g: int, tree: Tree, history: History, work: Work, 
     goes the way it went.
     """
     info, records = work.root.info, games.records[g]
-    edge = choose_edge(tree, plan_of(games, g, tree, terms))
+    ply = history.length[0] - 1
+    edge = find_edge(tree, games.recorded[g, ply]) if records > 0 else choose_edge(tree, plan_of(games, g, tree, terms))
+    if edge < 0:
+        finish_game(games, g, RECORD_END, work, terms)
+        return
     if records == 0 and tree.edge_value_sum[edge] < terms.resign_threshold * tree.edge_visits[edge]:
         if games.gave_up[g] == EMPTY:
             games.gave_up[g] = info[TO_MOVE]
         if games.may_resign[g]:
             finish_game(games, g, RESIGNATION, work, terms)
             return
-    ply = history.length[0] - 1
     record_search(games, g, tree, ply, work, terms)
-    if records > 0:
-        edge = find_edge(tree, games.recorded[g, ply])
-    elif ply < terms.opening_moves:
+    if records == 0 and ply < terms.opening_moves:
         edge = draw_edge(tree, work.batch.policy, terms.opening_temperature, games.random_state[g])
-    if edge < 0:
-        finish_game(games, g, RECORD_END, work, terms)
-        return
     remember(games.past[g], work.root)
     play_recorded(work.root, history, tree.edge_pos[edge], info[TO_MOVE])
     if ply + 1 == records:

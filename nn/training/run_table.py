@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from common.atomic_file import write_atomically
-from common.print_console import print_err
+from common.picture import new_picture, write_picture
 
 Curves = tuple[tuple[str, str], ...]  # column and its name in the legend
 
@@ -73,17 +73,10 @@ class RunTable:
 
     def draw(self) -> None:
         """Write the picture beside the CSV, if matplotlib is there; says so in one line if it is not."""
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                from matplotlib.backends.backend_agg import FigureCanvasAgg
-                from matplotlib.figure import Figure
-        except ImportError:
-            print_err("No matplotlib: the curves are not drawn (pip install matplotlib).")
-            return
         columns = 2 if len(self.layout.panels) <= 4 else 3
-        figure = Figure(figsize=(5 * columns, 7), layout="constrained")
-        FigureCanvasAgg(figure)
+        figure = new_picture(5 * columns, 7)
+        if figure is None:
+            return
         for place, (title, curves) in enumerate(self.layout.panels, start=1):
             axes = figure.add_subplot(2, columns, place, title=title, xlabel=self.layout.key)
             for name, label in curves:
@@ -96,9 +89,7 @@ class RunTable:
             axes.locator_params(axis="x", integer=True)
             axes.grid(alpha=0.3)
             axes.legend()
-        image = io.BytesIO()
-        figure.savefig(image, format="png", dpi=100)
-        write_atomically(self.path.with_suffix(".png"), image.getvalue())
+        write_picture(figure, self.path.with_suffix(".png"), 100)
 
     def _points(self, name: str) -> Iterable[tuple[int, float]]:
         """Yield number and value of every row that has the column."""

@@ -2,7 +2,6 @@
 
 import math
 import os
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -14,7 +13,7 @@ import numpy as np
 
 from board.go_board import GoBoard
 from board.ruleset import Rules
-from common.print_console import print_err
+from common.picture import new_picture, write_picture
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from nn.data.replay_window import ReplayWindow
@@ -174,20 +173,13 @@ def measure_growth(settings: BenchSettings) -> Iterator[Figure | str]:
 
 def draw(curves: list[tuple[str, list[int], list[float], float]], path: Path) -> None:
     """Draw curves beside each other, if matplotlib is there; says so in one line if it is not. Raises OSError."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from matplotlib.backends.backend_agg import FigureCanvasAgg
-            from matplotlib.figure import Figure as Picture
-    except ImportError:
-        print_err("No matplotlib: the curves are not drawn (pip install matplotlib).")
+    picture = new_picture(15, 3.2)
+    if picture is None:
         return
-    picture = Picture(figsize=(15, 3.2), layout="constrained")
-    FigureCanvasAgg(picture)
     for place, (name, works, seconds, exponent) in enumerate(curves, start=1):
         axes = picture.add_subplot(1, len(curves), place, title=f"power {exponent:.2f}", xlabel=name)
         axes.loglog(works, seconds, marker="o")
         axes.grid(alpha=0.3)
         if place == 1:
             axes.set_ylabel("CPU seconds")
-    picture.savefig(path, format="png", dpi=80)
+    write_picture(picture, path, 80)
