@@ -43,3 +43,6 @@ NUM_SELF_PLAY_GAMES = 10000
 
 # Visits of the moves that are not searched in full, where there are such.
 FAST_VISITS = 4
+
+# Memory of each worker for what the network has said, megabytes.
+SELF_PLAY_CACHE_MB = 64

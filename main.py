@@ -38,6 +38,7 @@ from gtp.client import leave, run_gtp
 from gtp.katago_start import StartError, translate_arguments
 from gtp.self_check import check_gtp, check_json
 from mcts.constant import CONST_VISITS, DEFAULT_LAG, KEEP_ALL, MCTS_TREE_SIZE
+from mcts.params import ROLLOUTS
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, WITH_NETWORK
 from mcts.uct.params import UctParams, read_uct_params
 from nn.model_file import CLASSIFIER_FILE, RANDOM_MODEL
@@ -68,6 +69,14 @@ def parse_uct(_: click.Context, __: click.Parameter, value: str) -> UctParams:
         raise click.BadParameter(str(error)) from None
 
 
+def parse_gpus(_: click.Context, __: click.Parameter, value: str) -> tuple[int, ...]:
+    """Read numbers of GPUs."""
+    names = [name.strip() for name in value.split(",")] if value.strip() else []
+    if not all(name.isascii() and name.isdigit() for name in names) or len({*map(int, names)}) < len(names):
+        raise click.BadParameter(f"{value!r} is not a list of different numbers such as 0,1")
+    return tuple(map(int, names))
+
+
 COUNT = click.IntRange(min=1)
 POSITIVE = FiniteRange(0.0, min_open=True)
 
@@ -79,12 +88,16 @@ POSITIVE = FiniteRange(0.0, min_open=True)
               help="Whether a move that repeats an earlier position is illegal.")
 @click.option("--model", default=DEFAULT_MODEL, show_default=True,
               help="Model file, looked up in the current directory, then beside the program; a network of KataGo "
-                   "(.bin.gz or .txt.gz); none: play without one, by playouts.")
+                   "(.bin.gz or .txt.gz); FILE,FILE,...: the mean of several; none: play without one, by playouts. "
+                   "Beside NAME.bin, NAME-9x9.bin plays on 9x9, and so for other sizes.")
 @click.option("--value-model", default="", metavar="FILE",
               help="Model file that tells values in place of --model's, which tells the policy then, as in AlphaGo.")
 @click.option("--use-gpu", type=click.BOOL, default=False, show_default=True, help="Run the network on the first GPU.")
+@click.option("--gpus", default="", metavar="N,N,...", callback=parse_gpus,
+              help="Share the calls of the network among these GPUs, 0 the first; several models are dealt out among "
+                   "them. Implies --use-gpu true.")
 @click.option("--policy-move", type=click.BOOL, default=False, show_default=True,
-              help="Draw moves from the network's policy without search; beats --search.")
+              help="Play the move that the network likes best, without search; beats --search.")
 @click.option("--search", type=click.Choice(list(SEARCHES)), default=DEFAULT_SEARCH, show_default=True,
               help="puct: the stronger one; gumbel: as self-play does (sequential halving, noise, no playouts); "
                    "uct: without a network, by playouts.")
@@ -104,7 +117,8 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 @click.option("--sequential-halving", type=click.BOOL, default=False, show_default=True,
               help="The older name of --search gumbel.")
 @click.option("--temperature", type=FiniteRange(0.0, MAX_TEMPERATURE), default=0.0, show_default=True,
-              help="Draw moves with weight visits ** (1 / temperature); 0 plays the best move.")
+              help="Draw moves with weight visits ** (1 / temperature), --policy-move: policy ** (1 / temperature); "
+                   "0 plays the best one.")
 @click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, show_default=True, help="Points given to White.")
 @click.option("--visits", type=COUNT,
               help=f"Visits per move, fewer when the move is decided.  [default: {CONST_VISITS}]")
@@ -124,10 +138,13 @@ POSITIVE = FiniteRange(0.0, min_open=True)
                    "0: the network alone.")
 @click.option("--playout-share", type=FiniteRange(0.0, 1.0), show_default="more and more as the board fills",
               help="Share of these games in each value from the first move on: AlphaGo's lambda.")
+@click.option("--rollout", type=click.Choice(ROLLOUTS), default=EngineOptions.rollout, show_default=True,
+              help="How these games choose their moves: by chance, but answering ataris, or by learnt patterns.")
 @click.option("--uct", default="", metavar="NAME=VALUE,...", callback=parse_uct,
               help="Numbers of --search uct that are not to be the usual ones (doc/history.md), such as rave=0,ucb=1.")
-@click.option("--threads", type=click.IntRange(1, MAX_THREADS), default=1, show_default=True,
-              help="Threads that share the playouts of --search uct.")
+@click.option("--threads", type=click.IntRange(1, MAX_THREADS), show_default="one a core; 1 for uct",
+              help="Calls of the network that are calculated at a time, each on a core of its own; with --search uct "
+                   "threads that share the playouts.")
 @click.option("--book", default="", metavar="FILE",
               help="Opening book of tools/book.py: while the position is in it, its move is played at once.")
 @click.option("--prune", type=FiniteRange(0.0, KEEP_ALL), default=KEEP_ALL, show_default="all moves stay",
@@ -169,8 +186,9 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
         return run_doctor(EngineOptions(**arguments), Path(__file__).resolve(), (check_gtp, check_json))
     if arguments["expansion_threshold"] > 1 and not SEARCHES[arguments["search"]].asks_network:
         raise click.UsageError("--expansion-threshold is for a search with a network: give --uct expand=N")
-    if arguments["playout_share"] is not None and not arguments["playouts"]:
-        raise click.UsageError("--playout-share needs games to take its share: give --playouts N, too")
+    for name in ("playout_share", "rollout"):
+        if arguments[name] != getattr(EngineOptions, name) and not arguments["playouts"]:
+            raise click.UsageError(f"--{name.replace('_', '-')} needs games that are played out: give --playouts N")
     try:
         folder = Path(__file__).resolve().parent
         arguments["model"] = find_model(arguments["model"], folder)
@@ -188,6 +206,7 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
                                                 "give its path with --classifier")
     except OSError as error:
         raise click.UsageError(str(error)) from None
+    arguments["use_gpu"] = arguments["use_gpu"] or bool(arguments["gpus"])
     options = EngineOptions(**arguments)
     if note := describe_time_conflict(options):
         click.echo(note, err=True)

@@ -18,7 +18,7 @@ from common.command_line import EXIT_OK, FiniteFloat, FiniteRange, run_command
 from common.cores import count_usable_cores
 from common.print_console import print_err, print_out
 from engine.options import MAX_TEMPERATURE, MIN_POLICY_TEMPERATURE, RESIGN_THRESHOLD, find_model
-from mcts.constant import C_SCALE
+from mcts.constant import C_SCALE, ROOT_NOISE
 from mcts.searches import DEFAULT_TARGET, SELF_PLAY_SEARCH, SELF_PLAY_SEARCHES, TARGETS
 from nn.model_file import RANDOM_MODEL
 
@@ -56,6 +56,9 @@ TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
               help="Resign below this win rate; 0: never.")
 @click.option("--no-resign-rate", type=FiniteRange(0, 1), default=NO_RESIGN_RATE, show_default=True,
               help="Share of games in which nobody resigns.")
+@click.option("--soft-resign", type=bool, default=False, show_default=True,
+              help="Play a game on that would be resigned, with --fast-visits and without learning from these moves: "
+                   "then all games tell who owns what at the end.")
 @click.option("--target-scale", type=FiniteRange(0, min_open=True), default=C_SCALE, show_default=True,
               help="How sharp the recorded policy is: c_scale of Gumbel AlphaZero in it alone, not in the search. Few "
                    "visits teach more with 0.1 to 0.4.")
@@ -68,16 +71,23 @@ TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
               help="Search and record from the network's policy ^ (1 / T): above 1 keeps it from growing ever sharper "
                    "from generation to generation.")
 @click.option("--search", type=click.Choice(SELF_PLAY_SEARCHES), default=SELF_PLAY_SEARCH, show_default=True,
-              help="Which search plays: one that searches the same position in many ways.")
+              help="gumbel: sequential halving with Gumbel noise, for few visits; puct: AlphaZero's, with Dirichlet "
+                   "noise.")
+@click.option("--root-noise", type=FiniteRange(0, 1), default=ROOT_NOISE, show_default=True,
+              help="Share of the noise in the priors of the root, for --search puct.")
 @click.option("--target", type=click.Choice(TARGETS), default=DEFAULT_TARGET, show_default=True,
-              help="What is recorded to learn from: Gumbel AlphaZero's improved policy, or the shares of the visits.")
+              help="What is recorded to learn from: Gumbel AlphaZero's improved policy; the shares of the visits; or "
+                   "these at the temperature of the --opening-moves, and the move alone after them (AlphaGo Zero).")
 @click.option("--full-share", type=FiniteRange(0, 1, min_open=True), default=1.0, show_default=True,
               help="Share of moves that have all --visits and are learnt from; the others have --fast-visits and only "
                    "bring a game to its end (playout cap randomization, 0.25 in KataGo).")
 @click.option("--fast-visits", type=click.IntRange(2), default=learning_param.FAST_VISITS, show_default=True,
-              help="Visits of those others.")
+              help="Visits of those others, and of games that --soft-resign plays on.")
 @click.option("--batch-size", type=click.IntRange(16), default=None,
               help="Positions per call of the network.  [default: 128, on a GPU 4096]")
+@click.option("--cache-mb", type=click.IntRange(0), default=learning_param.SELF_PLAY_CACHE_MB, show_default=True,
+              help="Memory of each worker for what the network said of a position, also of its mirror images; 0: none. "
+                   "Not used on a GPU.")
 @click.option("--dry-run", type=bool, default=False, show_default=True,
               help="Say how many positions and hours the games would take on this machine, and write nothing.")
 @click.option("--ray", "ray_address", metavar="ADDRESS", default=None,
@@ -86,7 +96,7 @@ TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
                    "is true, --process workers for each GPU instead.")
 def main(
     save_dir: Path, processes: int, use_gpu: bool, model: str, batch_size: int | None, ray_address: str | None,
-    dry_run: bool, **options: Any,
+    cache_mb: int, dry_run: bool, **options: Any,
 ) -> int:
     """Play games of the network against itself; the same command goes on with an unfinished batch."""
     from selfplay.archive import ArchiveError, BatchSettings, lock_archive, open_batch
@@ -106,7 +116,7 @@ def main(
             remote_pool = None if ray_address is None else connect(ray_address)
             batch = open_batch(save_dir, BatchSettings(**options), seed_given)
             task = WorkerTask(batch.folder, batch.number, batch.settings, model_path, use_gpu,
-                              share_cores(processes, count_usable_cores())[1], batch_size)
+                              share_cores(processes, count_usable_cores())[1], batch_size, cache_mb)
             pool = (remote_pool(task, processes) if remote_pool
                     else LocalPool(task, processes, len(batch.missing)))
             try:

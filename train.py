@@ -117,8 +117,9 @@ def by_kind(name: str) -> str:
          "--start, or lecture]",
 )
 @click.option(
-    "--features", type=click.Choice(["basic", "rich"]),
-    help=f"What the network sees: stones, or liberties, ladders, area and history too.{by_network('features')}",
+    "--features", type=click.Choice(["basic", "rich", "history"]),
+    help=f"What the network sees: stones; liberties, ladders, area and the last moves too; or, as AlphaZero, the last "
+         f"eight boards.{by_network('features')}",
 )
 @click.option(
     "--block", type=click.Choice(["res", "se", "gpool", "bottleneck"]),
@@ -146,10 +147,8 @@ def by_kind(name: str) -> str:
     help="SGD with Nesterov momentum, AdamW, NAdam, SGD that is sharpness-aware (two gradients a step), or Muon, which "
          "learns the same from fewer positions.",
 )
-@click.option(
-    "--warm-up", type=click.IntRange(0), default=0, show_default=True,
-    help="Steps in which the learning rate rises to its schedule.",
-)
+@click.option("--warm-up", type=click.IntRange(0), default=0, show_default=True,
+              help="Steps in which the learning rate rises to its schedule.")
 @click.option(
     "--clip", type=FiniteRange(0), default=0.0, show_default=True,
     help="Longest gradient of all weights together, such as 1; 0 leaves all as they are.",
@@ -170,6 +169,8 @@ def by_kind(name: str) -> str:
     "--batch-size", type=click.IntRange(1), default=learning_param.BATCH_SIZE, show_default=True,
     help="Positions per step.",
 )
+@click.option("--batch-growth", type=FiniteRange(1), default=1.0, show_default=True,
+              help="Positions per step at the end of the run, as a multiple of those at its beginning.")
 @click.option(
     "--test-share", type=FiniteRange(0, 1, max_open=True),
     help=f"Share of the data kept for testing.{by_kind('test_share')}",

@@ -47,18 +47,25 @@ TURN_POLL_SECONDS = 0.1
 
 
 @cache
+def module_files(name: str, root: Path) -> tuple[Path, ...]:
+    """Return the files that an import of a name runs, those of its packages first; none if it is not the program's."""
+    head, dot, last = name.rpartition(".")
+    packages = module_files(head, root) if dot else ()
+    if (packages[-1].name != "__init__.py" if packages else dot or last not in PACKAGES):
+        return packages  # a name inside of a module, or no part of the program
+    place = root.joinpath(*name.split("."))
+    own = next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
+    return packages if own is None else (*packages, own)
+
+
+@cache
 def imported_files(path: Path, root: Path) -> frozenset[Path]:
     """Return the files of the program that a file imports itself, anywhere in it; their packages' files, too."""
-    text, names = path.read_text(encoding="utf-8"), set[str]()
-    for module, imported, modules in IMPORT.findall(text):
-        names.update((module, *(f"{module}.{name}" for name in NAME.findall(imported)), *NAME.findall(modules)))
     found: set[Path] = set()
-    for name in names:
-        parts = name.split(".")
-        if parts[0] in PACKAGES:
-            for end in range(1, len(parts) + 1):
-                place = root.joinpath(*parts[:end])
-                found.update(file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file())
+    for module, imported, modules in IMPORT.findall(path.read_text(encoding="utf-8")):
+        names = NAME.findall(modules) if modules else [f"{module}.{name}" for name in NAME.findall(imported)]
+        for name in names:
+            found.update(module_files(name, root))
     return frozenset(found)
 
 
@@ -196,15 +203,22 @@ class KernelCacheImpl(caching.CompileResultCacheImpl):
 
 
 class KernelCache(caching.FunctionCache):
-    """The cache of one kernel."""
+    """The cache of one kernel, opened when it is first asked for something: most kernels are only parts of others."""
 
     _impl_class = KernelCacheImpl
 
     def __init__(self, function: Any, suffix: str = "") -> None:
-        """Put it into the folder of its file; `suffix` tells compilations of one function apart."""
-        super().__init__(function)
-        self._files = FilePerSignature(self._cache_path, self._impl.filename_base + suffix)
+        """Stand for the code of a function; `suffix` tells compilations of one function apart."""
+        self._function, self._suffix = function, suffix
+
+    def __getattr__(self, name: str) -> Any:
+        """Open the cache in the folder of the function's file, and return what only an open one has."""
+        if name.startswith("__") or "_files" in self.__dict__:
+            raise AttributeError(name)
+        super().__init__(self._function)
+        self._files = FilePerSignature(self._cache_path, self._impl.filename_base + self._suffix)
         self._cache_file = cast(Any, self._files)
+        return getattr(self, name)
 
     def is_filled(self) -> bool:
         """Return whether there is compiled code for any types."""

@@ -12,7 +12,7 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from engine.diagnostics import report_raw_value, report_search
 from engine.drawing import draw_move
-from engine.levels import PLAIN_POLICY
+from engine.levels import plain_policy
 from engine.move_choice import Choice, PassRule, draw_by_visits, first_playable
 from engine.options import EngineOptions
 from mcts.analysis import SearchResult, single_move
@@ -148,7 +148,7 @@ class MoveChooser:
         return report_when_due
 
     def _draw_from_policy(self, tree: MCTSTree, rng: random.Random, rule: PassRule, watch: Watch) -> SearchResult:
-        """Return a move drawn from the raw policy; a pass only where the game is not lost by it."""
+        """Return a move of the raw policy; a pass only where the game is not lost by it."""
         board, color = self._board, self._color
         raw = evaluate(tree.evaluator, board, color)
         report_raw_value(raw.winrate)
@@ -156,7 +156,7 @@ class MoveChooser:
         if watch.restriction is not None:
             banned = [watch.restriction.bans(color, pos) for pos in (*board.onboard_pos, PASS)]
             policy = np.where(banned, 0.0, policy)
-        level = PLAIN_POLICY if self.options.policy_move else self.options.strength
+        level = plain_policy(self.options.temperature) if self.options.policy_move else self.options.strength
         pos = draw_move(level, policy, raw, tree.evaluator, board, color, rng, may_pass=not rule.is_bad)
         index = board.onboard_pos.index(pos) if pos != PASS else len(policy) - 1
         return single_move(pos, raw.winrate, float(raw.policy[index]))

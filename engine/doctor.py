@@ -159,10 +159,12 @@ def check_cache(_: Patient) -> Iterator[Finding]:
 
 def check_device(patient: Patient) -> Iterator[Finding]:
     """Tell what the network runs on."""
-    from nn.device import describe_machine
+    from nn.device import describe_machine, find_missing
 
     machine = describe_machine()
-    if machine.gpu is not None:
+    if missing := find_missing(patient.options.gpus, machine.gpus):
+        yield Finding(FAIL, "device", missing)
+    elif machine.gpu is not None:
         use = "" if patient.options.use_gpu else "; not used: --use-gpu true does"
         yield Finding(OK, "device", f"{machine.gpu}{use}")
     elif patient.options.use_gpu:

@@ -29,6 +29,7 @@ from mcts.tree import Evaluator, MCTSTree
 from mcts.tree_estimate import TreeEstimator, make_estimate
 from mcts.uct.tree import PlayoutTree
 from nn.feature import plane_set_of
+from nn.inference.evaluation_cache import CachedEvaluator
 from nn.inference.policy_player import RawEvaluation, evaluate
 from nn.model_file import choose_size, describe_sizes
 
@@ -129,6 +130,8 @@ class Engine(Game):
             else:
                 compile_planes(plane_set_of(self.evaluator))
         self._warm_up(size)
+        if isinstance(self._evaluator, CachedEvaluator):
+            self._evaluator.prepare_more()
 
     def _warm_up(self, size: int) -> None:
         """Compile, or load compiled, everything that a game needs, and measure the speed of the search."""

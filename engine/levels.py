@@ -40,8 +40,11 @@ class Level(NamedTuple):
     resigning: Resigning = AS_ASKED
 
 
-# What --policy-move plays by.
-PLAIN_POLICY = Level(cutoff=0.1)
+def plain_policy(temperature: float) -> Level:
+    """Return what --policy-move plays by: the likeliest move, or at a temperature above 0 one that is drawn."""
+    return Level(temperature=temperature, cutoff=0.1) if temperature > 0.0 else Level(cutoff=1.0)
+
+
 LEVELS = {
     1: Level(0, 2.9, 0.0025, 27.0, NEVER),
     2: Level(0, 2.7, 0.004, 21.0, NEVER),

@@ -5,12 +5,21 @@ from pathlib import Path
 
 from board.constant import DEFAULT_KOMI
 from board.ruleset import Rules
+from common.cores import count_usable_cores
 from engine.levels import FULL_LEVEL, LEVELS, Level, Resigning
 from mcts.constant import DEFAULT_LAG, KEEP_ALL, PUCT
 from mcts.params import SearchParams
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, SearchKind
 from mcts.uct.params import PlayoutParams, UctParams
-from nn.model_file import CLASSIFIER_FILE, RANDOM_MODEL, tells_lead
+from nn.model_file import (
+    BETWEEN_MODELS,
+    CLASSIFIER_FILE,
+    RANDOM_MODEL,
+    ModelFileError,
+    find_common_sizes,
+    split_models,
+    tells_lead,
+)
 
 DEFAULT_MODEL = "model/model.bin"
 
@@ -24,6 +33,8 @@ MAX_PLAYOUTS = 10000
 # Most leaves that wait for the network where nobody says --batch-size, and the visits of the root that each stands for
 # (tools/bench.py batches).
 CPU_LEAVES, GPU_LEAVES = 32, 256
+# Each core, or GPU, has at least so many of them.
+LEAVES_OF_A_CORE, LEAVES_OF_A_GPU = 16, 128
 VISITS_PER_LEAF = 16
 # Positions that a call is filled up with (SearchParams.ahead).
 AHEAD = 6
@@ -46,6 +57,7 @@ class EngineOptions:
     model: str = DEFAULT_MODEL
     value_model: str = ""
     use_gpu: bool = False
+    gpus: tuple[int, ...] = ()
     symmetries: int = 1
     policy_move: bool = False
     policy_temperature: float | None = None
@@ -76,10 +88,11 @@ class EngineOptions:
     ponder: bool = False
     playouts: int | None = None
     playout_share: float | None = None
+    rollout: str = SearchParams.rollout
     live_gfx: bool = False
     level: int = FULL_LEVEL
     uct: UctParams = UctParams()
-    threads: int = 1
+    threads: int | None = None
     book: str = ""
     prune: float = KEEP_ALL
     expansion_threshold: int = SearchParams().selection.expand
@@ -124,6 +137,13 @@ class EngineOptions:
         playouts = 0 if self.playouts is None else self.playouts
         return replace(self, playouts=playouts, policy_temperature=self.policy_temperature or KNOWING_TEMPERATURE)
 
+    @property
+    def _most_leaves(self) -> int:
+        """The most leaves that wait for the network where nobody says --batch-size."""
+        if self.use_gpu:
+            return max(GPU_LEAVES, LEAVES_OF_A_GPU * len(self.gpus))
+        return max(CPU_LEAVES, LEAVES_OF_A_CORE * (self.threads or count_usable_cores()))
+
     def search_params(self) -> PlayoutParams:
         """Return the search parameters that these options ask for; the search's own where they ask for none."""
         default, kind = SearchParams(), self.search_kind
@@ -136,14 +156,15 @@ class EngineOptions:
         return PlayoutParams(
             selection=selection,
             policy_temperature=self.policy_temperature or kind.policy_temperature,
-            batch_size=self.batch_size or (GPU_LEAVES if self.use_gpu else CPU_LEAVES),
+            batch_size=self.batch_size or self._most_leaves,
             visits_per_leaf=0 if self.batch_size else VISITS_PER_LEAF,
             ahead=AHEAD if kind.algorithm == PUCT else default.ahead,
             tree_size=self.tree_size or default.tree_size,
             bound_share=BOUND_SHARE if self.lcb else default.bound_share,
             skip_settled=self.skip_settled,
+            rollout=self.rollout,
             uct=self.uct,
-            threads=self.threads,
+            threads=self.threads or 1,
             prune=self.prune,
             classifier=self.classifier,
         )
@@ -152,12 +173,19 @@ class EngineOptions:
 def find_model(model: str, program_folder: Path) -> str:
     """Return the path of the model file (find_file), or "none" (a random network, asked for by name) as it is.
 
-    Raises FileNotFoundError with a message for the user.
+    Several files have commas between them. Raises OSError with a message for the user: a file is missing, or there is
+    no board that all of them play.
     """
     if model.lower() == RANDOM_MODEL:
         return RANDOM_MODEL
-    return find_file(model, program_folder, "model file",
-                     "give its path with --model (--model none plays by playouts, without one)")
+    parts = [model] if (program_folder / model).is_file() else split_models(model)
+    paths = [find_file(part.strip(), program_folder, "model file",
+                       "give its path with --model (--model none plays by playouts, without one)") for part in parts]
+    try:
+        find_common_sizes(paths)
+    except ModelFileError as error:
+        raise OSError(str(error)) from None
+    return BETWEEN_MODELS.join(paths)
 
 
 def find_file(name: str, program_folder: Path, what: str, advice: str) -> str:

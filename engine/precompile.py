@@ -94,8 +94,7 @@ def compile_estimates() -> None:
 def compile_planes(plane_set: PlaneSet) -> None:
     """Compile what makes the planes that the network wants."""
     positions = plane_set.new_positions(SIZE, 1)
-    for buffers in (positions.now, positions.before, positions.earlier):
-        buffers[:] = GoBoard(SIZE).state.buffer
+    positions.now[:] = positions.past[:] = GoBoard(SIZE).state.buffer
     Encoder(plane_set, SIZE, plane_set.new_planes(SIZE, 1))(positions, 1, 0.0)
 
 

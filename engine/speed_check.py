@@ -17,11 +17,13 @@ SECONDS = 0.5
 
 def find_evaluator(options: EngineOptions) -> "BoardEvaluator":
     """Return the network; raises ModelFileError. A GPU that is missing was reported before."""
-    from nn.device import describe_machine
+    from nn.device import describe_machine, find_missing
     from nn.inference.loading import load_evaluator
 
-    use_gpu = options.use_gpu and describe_machine().gpu is not None
-    return load_evaluator(options.model, options.size, use_gpu)
+    there = describe_machine().gpus
+    gpus = () if find_missing(options.gpus, there) else options.gpus
+    use_gpu = options.use_gpu and there > 0
+    return load_evaluator(options.model, options.size, use_gpu, threads=options.threads, gpus=gpus)
 
 
 def check_network_speed(patient: Patient) -> Iterator[Finding]:

@@ -1,5 +1,7 @@
 """Where the searches (mcts/searches.py) differ inside the tree: how they select, and what they play in the end."""
 
+import math
+
 from common.kernel import kernel
 from mcts.constant import NOT_EXPANDED, PUCT
 from mcts.gumbel import max_visits
@@ -28,11 +30,13 @@ def select_edge(tree: Tree, node: int, batch: Batch, plan: Plan, visit: int) -> 
 
 @kernel
 def choose_edge(tree: Tree, plan: Plan) -> int:
-    """Return the root edge to play after a search: the most visited one, and for GUMBEL the best of those."""
+    """Return the root edge to play after a search: the most visited one, the best of those."""
     most = max_visits(tree, ROOT)
-    if plan.algorithm == PUCT:
-        first = tree.node_edge[ROOT]
-        while tree.edge_visits[first] < most:
-            first += 1
-        return first
-    return select_at_root(tree, plan.noise, most, plan.selection)
+    if plan.algorithm != PUCT:
+        return select_at_root(tree, plan.noise, most, plan.selection)
+    first = tree.node_edge[ROOT]
+    chosen, best = -1, -math.inf
+    for edge in range(first, first + tree.node_edges[ROOT]):
+        if tree.edge_visits[edge] == most and tree.edge_value_sum[edge] > best:
+            chosen, best = edge, tree.edge_value_sum[edge]
+    return chosen

@@ -15,6 +15,9 @@ C_VISIT = 50.0
 C_SCALE = 1.0
 MAX_CONSIDERED_NODES = 16
 
+# Share of noise in the priors of the root, when AlphaZero plays itself (mcts/root_noise.py).
+ROOT_NOISE = 0.25
+
 # Defaults of the command line: visits per move, leaves per network call, nodes allocated at first.
 CONST_VISITS = 1000
 NN_BATCH_SIZE = 8

@@ -15,7 +15,7 @@ import numpy as np
 
 from mcts.constant import KEEP_ALL
 from mcts.outcome import play_out_batch
-from mcts.params import Plan, SearchParams
+from mcts.params import Plan, SearchParams, Selection
 from mcts.pruning import prune_batch
 from mcts.search_kernels import back_up_batch, select_batch
 from mcts.tree_arrays import NODES, Batch, Position, Tree, new_batch, take_answer
@@ -44,6 +44,15 @@ class Call(NamedTuple):
     begin: float  # when its lines began to be selected, as time.perf_counter tells
 
 
+def choose_rollouts(board_size: int, params: SearchParams) -> Callable[[Batch, int, float, Selection], None]:
+    """Return what plays out the positions of a call."""
+    if params.rollout == "ataris":
+        return play_out_batch
+    from mcts.uct.params import UctParams
+    from mcts.uct.rollout import PatternRollouts  # whose player without a network stands on this module
+    return PatternRollouts(board_size, getattr(params, "uct", UctParams()))
+
+
 class NetworkCalls:
     """The calls of one tree.
 
@@ -58,6 +67,7 @@ class NetworkCalls:
         self.at_once = min(getattr(evaluator, "calls_at_once", 1), params.batch_size)
         self.visits = 0
         self._evaluator, self._prune = evaluator, params.prune
+        self._play_out = choose_rollouts(board_size, params)
         plane_set, leaves = plane_set_of(evaluator), -(-params.batch_size // self.at_once)
         batches = [new_batch(board_size, leaves, plane_set) for _ in range(self.at_once)]
         self.batch = batches[0]
@@ -97,7 +107,7 @@ class NetworkCalls:
             return 0
         answer = self._ask(lane.encode(lane.batch.positions, waiting, plan.komi), is_root) if waiting else tuple
         if plan.selection.playouts:
-            play_out_batch(lane.batch, waiting, plan.komi, plan.selection)
+            self._play_out(lane.batch, waiting, plan.komi, plan.selection)
         return self._enter(Call(lane, waiting, visits, answer, begin))
 
     def _enter(self, call: Call) -> int:

@@ -42,6 +42,9 @@ class Selection(NamedTuple):
     c_scale: float = C_SCALE
 
 
+# Playouts draw moves by chance, but answer ataris (board/playout.py), or by learnt patterns (mcts/uct/rollout.py).
+ROLLOUTS = ("ataris", "patterns")
+
 # The search of self-play: what it teaches comes from the network and the values alone, so no rule raises a prior and
 # no playout corrects a value.
 NETWORK_ALONE = Selection(atari_prior=0.0, playouts=0)
@@ -83,6 +86,8 @@ class SearchParams:
     bound_width: float = 3.0
     # Whether moves into pass-alive areas, where nothing can change any more, are no candidates (mcts/restriction.py).
     skip_settled: bool = False
+    # How the playouts of a search with a network choose their moves: one of ROLLOUTS.
+    rollout: str = "ataris"
     # Moves for which L_bad - L_good is above this are left out of the tree (mcts/pruning.py); 1 leaves out none.
     prune: float = KEEP_ALL
 

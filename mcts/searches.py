@@ -19,7 +19,7 @@ class SearchKind:
         selection, policy_temperature: the numbers that a player takes unless it is told others.
         plans_visits: whether it must know its visits beforehand, also on a clock.
         keeps_tree: whether it goes on from the last tree, so that thinking on the opponent's time helps.
-        draws_noise: whether it searches the same position in many ways, as self-play needs it.
+        draws_noise: whether a player has it search the same position in many ways.
         asks_network: whether a network judges positions; playouts do otherwise (mcts/uct/tree.py).
     """
 
@@ -43,9 +43,10 @@ SEARCHES = {
 }
 DEFAULT_SEARCH, SELF_PLAY_SEARCH = "puct", "gumbel"
 WITH_NETWORK = {name: kind for name, kind in SEARCHES.items() if kind.asks_network}
-SELF_PLAY_SEARCHES = tuple(name for name, kind in SEARCHES.items() if kind.draws_noise)
+SELF_PLAY_SEARCHES = tuple(WITH_NETWORK)
 
-# What self-play records for a network to learn: Gumbel AlphaZero's improved policy, or AlphaZero's shares of visits.
-TARGETS = ("improved", "visits")
-IMPROVED, VISITS = range(len(TARGETS))
+# What self-play records for a network to learn: Gumbel AlphaZero's improved policy; AlphaZero's shares of visits; or
+# AlphaGo Zero's, at the temperature at which moves are drawn: the move alone where the best one is played.
+TARGETS = ("improved", "visits", "tempered")
+IMPROVED, VISITS, TEMPERED = range(len(TARGETS))
 DEFAULT_TARGET = TARGETS[IMPROVED]

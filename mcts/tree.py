@@ -267,10 +267,10 @@ class MCTSTree:
         plan = self._plan(PUCT, NO_SCHEDULE)
         goes_on = True
         while goes_on or self._calls.is_busy:
-            left = limit.visits - self.root.node_visits - self.root.virtual_loss
+            left = limit.visits - (root := self.root).node_visits - root.virtual_loss
             goes_on = (goes_on and left > 0 and self._may_go_on(progress, should_stop)
-                       and (limit.strict or not progress.is_settled(self.root)))
-            leaves = min(self._calls.share(self.params.leaves_at(self.root.node_visits)), left)
+                       and (limit.strict or not progress.is_settled(root)))
+            leaves = min(self._calls.share(self.params.leaves_at(root.node_visits)), left)
             begun = self._start_call(progress, leaves, plan, min(self.params.ahead, left)) if goes_on else 0
             if self._calls.is_busy and not (begun and self._calls.has_room):
                 self._finish_call(progress)

@@ -84,8 +84,8 @@ class Batch(NamedTuple):
     """Work space of the search: the leaves that wait for the network, and how they were reached."""
 
     positions: Positions  # of the leaves, [B] each
-    root_past: np.ndarray  # uint64 [2 or 0, W]: State.buffer before the last two moves of the game
-    line_past: np.ndarray  # uint64 [2 or 0, W]: the same at the end of a line
+    root_past: np.ndarray  # uint64 [K, W]: State.buffer before the last moves of the game (nn/feature.py)
+    line_past: np.ndarray  # uint64 [K, W]: the same at the end of a line
     leaf: np.ndarray  # int32 [B]: node
     path: np.ndarray  # int32 [B + LOOKS, MAX_DEPTH]: edges from the root
     length: np.ndarray  # int32 [B + LOOKS]: edges in use
@@ -145,7 +145,7 @@ def new_batch(board_size: int, batch_size: int, plane_set: PlaneSet = BASIC) -> 
     """Return work space for batches of up to `batch_size` leaves of a network that wants these planes."""
     cells = (board_size + 2) ** 2
     positions = plane_set.new_positions(board_size, batch_size)
-    past = (2 * plane_set.looks_back, positions.now.shape[1])
+    past = (plane_set.looks_back, positions.now.shape[1])
     return Batch(
         positions, np.zeros(past, dtype=np.uint64), np.zeros(past, dtype=np.uint64),
         np.zeros(batch_size, dtype=np.int32), np.zeros((batch_size + LOOKS, MAX_DEPTH), dtype=np.int32),

@@ -1,7 +1,8 @@
 """The classifier of bad moves (Sato and Yamamoto 2015) where it is used: a small network as kernels, without torch.
 
-Each point gets a logit, from which L_good = sigmoid(logit) and L_bad = 1 - L_good. A move is left out of a search where
-L_bad - L_good, its margin, is above a threshold T. nn/training/bad_moves.py learns the weights.
+Each candidate gets a logit, and by a softmax its share of them all, from which L_good follows as from a policy
+(`policy_margin`); L_bad = 1 - L_good. A move is left out of a search where L_bad - L_good, its margin, is above a
+threshold T. nn/training/bad_moves.py learns the weights.
 
 A first layer of K x K looks at the marks of the points around (nn/point_marks.py); since most points carry few marks it
 adds up rows of weights instead of multiplying. L layers of 3x3 may follow, and a last one of 1x1. With L = 0 that is
@@ -39,7 +40,6 @@ class Classifier(NamedTuple):
     hidden: np.ndarray  # [L, F, F, 9]: from the second to the first of the two filters
     hidden_bias: np.ndarray  # [L, F]
     last: np.ndarray  # [F]
-    last_bias: np.ndarray  # [1]
 
 
 class PointJudge(NamedTuple):
@@ -50,6 +50,7 @@ class PointJudge(NamedTuple):
     sums: np.ndarray  # float32 [W, W * F]
     maps: np.ndarray  # float32 [2, F, C]
     marks: np.ndarray  # uint16 [S*S]
+    logits: np.ndarray  # float64 [S*S], work space
     margin: np.ndarray  # float32 [S*S]: L_bad - L_good
     threshold: float  # the margin above which a move is bad
 
@@ -59,13 +60,15 @@ def check_weights(found: dict[str, np.ndarray]) -> Classifier:
     missing = [name for name in Classifier._fields if name not in found]
     if missing:
         raise ValueError(f"it has no {missing[0]}")
+    if "last_bias" in found:
+        raise ValueError("it is of an older version, which judged each move by itself")
     weights = Classifier(*(found[name] for name in Classifier._fields))
     filters, size = weights.bias.size, len(weights.on_board)
     layers = len(weights.hidden_bias)
     if not (1 <= filters <= MOST_FILTERS and size % 2 and size <= MOST_KERNEL and layers <= MOST_LAYERS):
         raise ValueError(f"it has {filters} filters, {layers} layers and a kernel of {size}")
     shapes = ((MARKS, size, size * filters), (size, size, filters), (filters,), (layers, filters, filters, 9),
-              (layers, filters), (filters,), (1,))
+              (layers, filters), (filters,))
     for name, array, shape in zip(weights._fields, weights, shapes, strict=True):
         if array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():
             raise ValueError(f"its {name} is not {list(shape)} finite numbers (float32)")
@@ -102,8 +105,8 @@ def new_judge(weights: Classifier, board_size: int, threshold: float) -> PointJu
     base = base.reshape(width, width * filters)
     return PointJudge(weights, base, np.zeros_like(base),
                       np.zeros((2, filters, (board_size + 2) ** 2), dtype=np.float32),
-                      np.zeros(board_size**2, dtype=np.uint16), np.zeros(board_size**2, dtype=np.float32),
-                      threshold)
+                      np.zeros(board_size**2, dtype=np.uint16), np.zeros(board_size**2),
+                      np.zeros(board_size**2, dtype=np.float32), threshold)
 
 
 @kernel
@@ -154,11 +157,17 @@ def bend_sums(judge: PointJudge, size: int) -> None:
 
 
 @kernel
-def add_taps(target: np.ndarray, source: np.ndarray, a: float, b: float, c: float) -> None:
-    """Add to each number the weighted sum of three of source, which is longer by two. Modifies target."""
-    left, middle, right = source[:-2], source[1:-1], source[2:]
+def add_taps(target: np.ndarray, up: np.ndarray, middle: np.ndarray, down: np.ndarray, taps: np.ndarray) -> None:
+    """Add to each number the sum of nine around it, weighted by taps [9]; their three rows are longer by two.
+
+    All nine at once: what is added up stays in a register. Modifies target.
+    """
+    a, b, c = taps[0], taps[1], taps[2]
+    d, e, f = taps[3], taps[4], taps[5]
+    g, h, k = taps[6], taps[7], taps[8]
     for i in range(len(target)):
-        target[i] += a * left[i] + b * middle[i] + c * right[i]
+        target[i] += (a * up[i] + b * up[i + 1] + c * up[i + 2] + d * middle[i] + e * middle[i + 1]
+                      + f * middle[i + 2] + g * down[i] + h * down[i + 1] + k * down[i + 2])
 
 
 @kernel
@@ -177,18 +186,32 @@ def bend_map(plane: np.ndarray, bias: float, size: int) -> None:
 def convolve(source: np.ndarray, target: np.ndarray, weights: np.ndarray, bias: np.ndarray, size: int) -> None:
     """Calculate a layer of 3x3 with its bend, from and to maps [F, C] with an edge of zeros. Modifies target."""
     width = size + 2
-    begin, end = width + 1, (size + 1) * width - 1
+    begin, length = width + 1, size * width - 2
     for out in range(len(bias)):
-        inside = target[out, begin:end]
-        for i in range(len(inside)):
+        inside = target[out, begin : begin + length]
+        for i in range(length):
             inside[i] = 0.0
         for k in range(len(source)):
-            taps = weights[out, k]
-            for dy in range(3):
-                first = begin + (dy - 1) * width - 1
-                add_taps(inside, source[k, first : first + len(inside) + 2], taps[3 * dy], taps[3 * dy + 1],
-                         taps[3 * dy + 2])
+            row, end = source[k], length + 2
+            add_taps(inside, row[:end], row[width : width + end], row[2 * width : 2 * width + end], weights[out, k])
         bend_map(target[out], bias[out], size)
+
+
+@kernel
+def weigh_candidates(judge: PointJudge) -> None:
+    """Calculate judge.margin of the candidates from judge.logits. Modifies judge."""
+    count, highest, total = 0, -np.inf, 0.0
+    for point in range(len(judge.marks)):
+        if judge.marks[point] >> CANDIDATE & 1:
+            count += 1
+            highest = max(highest, judge.logits[point])
+    for point in range(len(judge.marks)):
+        if judge.marks[point] >> CANDIDATE & 1:
+            judge.logits[point] = math.exp(judge.logits[point] - highest)
+            total += judge.logits[point]
+    for point in range(len(judge.marks)):
+        if judge.marks[point] >> CANDIDATE & 1:
+            judge.margin[point] = policy_margin(judge.logits[point] / total, count)
 
 
 @kernel
@@ -206,7 +229,8 @@ def judge_points(judge: PointJudge, state: State) -> None:
     for point in range(size * size):
         judge.margin[point] = 1.0
         if judge.marks[point] >> CANDIDATE & 1:
-            pos, logit = (point // size + 1) * (size + 2) + point % size + 1, weights.last_bias[0]
+            pos, logit = (point // size + 1) * (size + 2) + point % size + 1, 0.0
             for k in range(len(weights.last)):
                 logit += weights.last[k] * judge.maps[now, k, pos]
-            judge.margin[point] = -math.tanh(logit / 2.0)
+            judge.logits[point] = logit
+    weigh_candidates(judge)

@@ -1,5 +1,6 @@
 """What the network runs on: the device, and the formats that are fast there."""
 
+from collections.abc import Iterable
 from typing import NamedTuple, TypeVar
 
 import torch
@@ -10,16 +11,34 @@ Net = TypeVar("Net", bound=torch.nn.Module)
 
 
 class Machine(NamedTuple):
-    """What torch can calculate on: threads of the CPU, and the name of the first CUDA device, None if there is none."""
+    """What torch can calculate on: threads of the CPU, name of the first CUDA device (None: there is none), number."""
 
     threads: int
     gpu: str | None
+    gpus: int = 0
 
 
 def describe_machine() -> Machine:
     """Return what torch can calculate on here."""
-    gpu = torch.cuda.get_device_name(0) if torch.cuda.is_available() else None
-    return Machine(torch.get_num_threads(), gpu)
+    gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return Machine(torch.get_num_threads(), torch.cuda.get_device_name(0) if gpus else None, gpus)
+
+
+def find_missing(gpus: Iterable[int], there: int) -> str:
+    """Return why CUDA devices of these numbers cannot be used where `there` are, and what to do; empty if they can."""
+    missing = [number for number in gpus if number >= there]
+    if not missing:
+        return ""
+    known = f"torch finds {there} CUDA devices, 0 to {there - 1}" if there > 1 else (
+        "torch finds one CUDA device, 0" if there else "torch finds no CUDA device")
+    return f"--gpus {missing[0]}: {known}; name others, or leave --gpus out to use the CPU"
+
+
+def get_gpus(numbers: Iterable[int]) -> list[torch.device]:
+    """Return the CUDA devices of these numbers; raises ValueError where one is missing."""
+    if reason := find_missing(numbers, describe_machine().gpus):
+        raise ValueError(reason)
+    return [torch.device("cuda", number) for number in numbers]
 
 
 def get_torch_device(use_gpu: bool, index: int = 0) -> torch.device:

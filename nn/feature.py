@@ -3,7 +3,8 @@
 A search collects positions (`Positions`, `take_position`); before each call of the network the encoder of its plane set
 turns them into planes, float32 [N, P, S, S]. The table nn/plane_sets.py says which sets there are.
 
-Letters: N positions, P planes, S board size, C = (S + 2)^2 cells, W words of State.buffer.
+Letters: N positions, P planes, S board size, C = (S + 2)^2 cells, W words of State.buffer, K moves that a plane set
+looks back.
 """
 
 from collections.abc import Callable
@@ -49,8 +50,7 @@ class Positions(NamedTuple):
     """Positions whose planes are wanted; row n of every array belongs to position n. Rows of 0 length: not wanted."""
 
     now: np.ndarray  # uint64 [N, W]: State.buffer
-    before: np.ndarray  # uint64 [N or 0, W]: one move ago
-    earlier: np.ndarray  # uint64 [N or 0, W]: two moves ago
+    past: np.ndarray  # uint64 [N or 0, K, W]: one move ago, two moves ago, ...
     recent: np.ndarray  # int16 [N, 5]: the last moves in turn, the newest first; NO_MOVE where there is none
     repeats: np.ndarray  # uint8 [N or 0, C]: 1 on points that ko and superko forbid
 
@@ -62,7 +62,7 @@ class PlaneSet:
     Attributes:
         name: what options and model files call it.
         planes: how many there are.
-        looks_back: whether it wants Positions.before and Positions.earlier.
+        looks_back: K, how many positions it wants in Positions.past.
         knows_ko: whether it wants Positions.repeats.
         encode: kernel (positions, count, komi [N], work, out [N, P, S, S]) for the first `count` positions; komi is
             White's. Modifies out.
@@ -71,7 +71,7 @@ class PlaneSet:
 
     name: str
     planes: int
-    looks_back: bool
+    looks_back: int
     knows_ko: bool
     encode: Callable[[Positions, int, np.ndarray, Any, np.ndarray], None]
     new_work: Callable[[int], Any]
@@ -79,11 +79,10 @@ class PlaneSet:
     def new_positions(self, board_size: int, count: int) -> Positions:
         """Return room for so many positions."""
         words, cells = len(new_state(board_size).buffer), (board_size + 2) ** 2
-        past, ko = count * self.looks_back, count * self.knows_ko
+        past, ko = count * (self.looks_back > 0), count * self.knows_ko
         return Positions(
-            np.zeros((count, words), dtype=np.uint64), np.zeros((past, words), dtype=np.uint64),
-            np.zeros((past, words), dtype=np.uint64), np.full((count, RECENT_MOVES), NO_MOVE, dtype=np.int16),
-            np.zeros((ko, cells), dtype=np.uint8),
+            np.zeros((count, words), dtype=np.uint64), np.zeros((past, self.looks_back, words), dtype=np.uint64),
+            np.full((count, RECENT_MOVES), NO_MOVE, dtype=np.int16), np.zeros((ko, cells), dtype=np.uint8),
         )
 
     def new_planes(self, board_size: int, count: int) -> np.ndarray:
@@ -117,9 +116,10 @@ def mark_repeats(state: State, history: History, color: int, out: np.ndarray) ->
 
 @kernel
 def remember(past: np.ndarray, state: State) -> None:
-    """Push a position that a move is about to change into past [2 or 0, W]. Modifies past."""
+    """Push a position that a move is about to change into past [K, W]. Modifies past."""
+    for age in range(len(past) - 1, 0, -1):
+        copy_words(past[age], past[age - 1])
     if len(past) > 0:
-        copy_words(past[1], past[0])
         copy_words(past[0], state.buffer)
 
 
@@ -127,13 +127,13 @@ def remember(past: np.ndarray, state: State) -> None:
 def take_position(positions: Positions, n: int, state: State, history: History, past: np.ndarray) -> None:
     """Keep a position as number `n`. Modifies positions.
 
-    past [2 or 0, W] holds State.buffer before the last two moves.
+    past [K, W] holds State.buffer before the last moves, the newest first.
     """
     copy_words(positions.now[n], state.buffer)
     list_recent_moves(history, state.info[TO_MOVE], positions.recent[n])
-    if len(positions.before) > 0:
-        copy_words(positions.before[n], past[0])
-        copy_words(positions.earlier[n], past[1])
+    if len(positions.past) > 0:
+        for age in range(len(past)):
+            copy_words(positions.past[n, age], past[age])
     if len(positions.repeats) > 0:
         mark_repeats(state, history, state.info[TO_MOVE], positions.repeats[n])
 
@@ -169,7 +169,7 @@ def encode_basic(positions: Positions, count: int, komi: np.ndarray, work: State
         encode_planes(work, work.info[TO_MOVE], out[n])
 
 
-BASIC = PlaneSet("basic", INPUT_PLANES, looks_back=False, knows_ko=False, encode=encode_basic, new_work=new_state)
+BASIC = PlaneSet("basic", INPUT_PLANES, looks_back=0, knows_ko=False, encode=encode_basic, new_work=new_state)
 
 
 class Encoder:
@@ -197,17 +197,16 @@ def plane_set_of(evaluator: object) -> PlaneSet:
 
 
 def past_of(board: GoBoard, plane_set: PlaneSet) -> np.ndarray:
-    """Return the buffers of the positions before the last two moves, uint64 [2, W]; no rows where they are not wanted.
+    """Return the buffers of the positions before the last moves, uint64 [K, W].
 
     The start position stands for what was before it.
     """
-    if not plane_set.looks_back:
-        return np.zeros((0, len(board.state.buffer)), dtype=np.uint64)
-    younger, buffers = board.copy(), []
-    for _ in range(2):
+    buffers = np.zeros((plane_set.looks_back, len(board.state.buffer)), dtype=np.uint64)
+    younger = board.copy()
+    for age in range(plane_set.looks_back):
         younger.truncate(max(0, len(younger.record) - 1))
-        buffers.append(younger.state.buffer.copy())
-    return np.stack(buffers)
+        buffers[age] = younger.state.buffer
+    return buffers
 
 
 def encode_board(board: GoBoard, color: Stone, plane_set: PlaneSet) -> np.ndarray:

@@ -202,13 +202,13 @@ def new_katago_work(board_size: int) -> KataGoWork:
 def encode_katago(positions: Positions, count: int, komi: np.ndarray, work: KataGoWork, out: np.ndarray) -> None:
     """Write the planes of the first `count` positions to `out` [N, 30, S, S]. Modifies work and out.
 
-    positions.before and earlier are the positions one and two moves ago, or the same again where there is none.
+    positions.past has the positions one and two moves ago, or the same again where there is none.
     """
     now, ladder = work.now, work.feature.ladder
     for n in range(count):
         copy_words(now.buffer, positions.now[n])
-        copy_words(work.before.buffer, positions.before[n])
-        copy_words(work.earlier.buffer, positions.earlier[n])
+        copy_words(work.before.buffer, positions.past[n, 0])
+        copy_words(work.earlier.buffer, positions.past[n, 1])
         recent, planes, color = positions.recent[n], out[n], now.info[TO_MOVE]
         mark_stones(now, color, planes, STONES)
         mark_liberties(now, planes, LIBERTIES)

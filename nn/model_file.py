@@ -4,6 +4,7 @@ import math
 import pickle
 import zipfile
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 
 # Stands for a network with random (seeded) weights wherever a model file may be named.
 RANDOM_MODEL = "none"
+# Stands between the files of an ensemble.
+BETWEEN_MODELS = ","
 # The bundled classifier of bad moves (nn/classifier.py).
 CLASSIFIER_FILE = "model/bad-moves.npz"
 # The tensor of a DualNet whose first side is the number of moves, the pass included.
@@ -68,8 +71,23 @@ class _ShapeReader(pickle.Unpickler):
         """Leave the numbers where they are."""
 
 
-def find_sizes(path: str | Path) -> range | None:
-    """Return the board sizes that a file's network can play, without torch; None where the file does not tell."""
+def split_models(model: str | Path) -> list[str]:
+    """Return the files that one option names, with commas between them; a file that has one in its name stays whole."""
+    return [str(model)] if Path(model).is_file() else str(model).split(BETWEEN_MODELS)
+
+
+def find_specialist(model: str | Path, board_size: int | None) -> str:
+    """Return the file that plays in a model's place on boards of a size, None for the usual one.
+
+    That is NAME-9x9.bin beside NAME.bin, for 9x9, if there is one, and else the model itself.
+    """
+    size, path = board_size or BOARD_SIZE, Path(model)
+    special = path.with_name(f"{path.stem}-{size}x{size}{path.suffix}")
+    return str(special if path.is_file() and special.is_file() else model)
+
+
+def _find_sizes(path: str) -> range | None:
+    """Return the board sizes that the network of a file can play, without torch; None where it does not tell."""
     try:
         with open(path, "rb") as file:
             if file.read(len(GZIP_MAGIC)) == GZIP_MAGIC:
@@ -86,9 +104,33 @@ def find_sizes(path: str | Path) -> range | None:
     return range(size, size + 1) if size * size + 1 == moves and size in ANY_SIZE else None
 
 
-def tells_lead(path: str | Path) -> bool:
-    """Return whether a file's network tells lead and ownership, without torch: all do but the lecture's of one size."""
-    return str(path) != RANDOM_MODEL and find_sizes(path) in (KATAGO_SIZES, ANY_SIZE)
+def find_common_sizes(models: Sequence[str]) -> range | None:
+    """Return the board sizes that all of several files can play, None where one does not tell.
+
+    Raises ModelFileError where there are none.
+    """
+    common = ANY_SIZE
+    for path in models:
+        sizes = _find_sizes(path)
+        if sizes is None:
+            return None
+        both = range(max(common[0], sizes[0]), min(common[-1], sizes[-1]) + 1)
+        if not both:
+            reason = f"it plays {describe_sizes(sizes)}, what stands before it {describe_sizes(common)}"
+            raise ModelFileError(path, reason, "an ensemble needs networks of one board size")
+        common = both
+    return common
+
+
+def find_sizes(model: str | Path) -> range | None:
+    """Return the board sizes that a file's network, or all of an ensemble, can play (find_common_sizes)."""
+    return find_common_sizes(split_models(model))
+
+
+def tells_lead(model: str | Path) -> bool:
+    """Return whether a file's network, or all of several, tell leads: all kinds do but the lecture's of one size."""
+    return str(model) != RANDOM_MODEL and all(
+        _find_sizes(path) in (KATAGO_SIZES, ANY_SIZE) for path in split_models(model))
 
 
 def choose_size(sizes: range) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from board.constant import PASS
 from board.ladder import find_ladders
 from board.rules import is_legal, place_stone
-from board.state import EMPTIES, PASSES, SIZE, TO_MOVE, WHITE, WIDTH, State, copy_state, copy_words, new_state
+from board.state import EMPTIES, EMPTY, PASSES, SIZE, TO_MOVE, WHITE, WIDTH, State, copy_state, copy_words, new_state
 from common.kernel import kernel
 from nn.feature import PlaneSet, Positions
 from nn.katago_feature import (
@@ -54,6 +54,24 @@ def new_rich_work(board_size: int) -> RichWork:
 
 
 @kernel
+def surely_keeps_liberties(state: State, pos: int, color: int) -> bool:
+    """Return whether a stone on `pos` captures nothing, and its string has MOST_LIBERTIES or more, without playing it.
+
+    Some strings have so many although this does not say so: whose liberties are to be counted together.
+    """
+    width, empties, many = state.info[WIDTH], 0, False
+    for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
+        stone = state.stones[neighbor]
+        if stone == EMPTY:
+            empties += 1
+        elif stone == color:
+            many = many or state.liberties[state.string_id[neighbor]] > MOST_LIBERTIES
+        elif stone == 3 - color and state.liberties[state.string_id[neighbor]] == 1:
+            return False
+    return many or empties >= MOST_LIBERTIES
+
+
+@kernel
 def mark_after_moves(
     state: State, color: int, repeats: np.ndarray, after: State, out: np.ndarray, first_plane: int
 ) -> None:
@@ -69,6 +87,9 @@ def mark_after_moves(
         if repeats[pos] != 0 or not is_legal(state, pos, color):
             continue
         y, x = pos // width - 1, pos % width - 1
+        if surely_keeps_liberties(state, pos, color):
+            out[first_plane + MOST_LIBERTIES - 1, y, x] = 1
+            continue
         copy_state(after, state)
         if place_stone(after, pos, color) > 0:
             out[first_plane + MOST_LIBERTIES, y, x] = 1
@@ -103,4 +124,4 @@ def encode_rich(positions: Positions, count: int, komi: np.ndarray, work: RichWo
         fill_plane(planes, PARITY, parity_wave(points, own_komi))
 
 
-RICH = PlaneSet("rich", RICH_PLANES, looks_back=False, knows_ko=True, encode=encode_rich, new_work=new_rich_work)
+RICH = PlaneSet("rich", RICH_PLANES, looks_back=0, knows_ko=True, encode=encode_rich, new_work=new_rich_work)

@@ -16,7 +16,7 @@ import learning_param
 from board.ruleset import Rules
 from common.atomic_file import write_atomically
 from common.lock_file import take_lock
-from mcts.constant import C_SCALE
+from mcts.constant import C_SCALE, ROOT_NOISE
 from mcts.searches import DEFAULT_TARGET, SELF_PLAY_SEARCH
 from sgf.archive import list_archive, list_games
 
@@ -50,6 +50,8 @@ class BatchSettings:
     full_share: float = 1.0
     fast_visits: int = learning_param.FAST_VISITS
     komi_spread: float = 0.0
+    soft_resign: bool = False
+    root_noise: float = ROOT_NOISE
 
     @property
     def rules(self) -> Rules:

@@ -69,7 +69,7 @@ class GameRecord:
         value: float32 [M], win rate of that policy for each move's player.
         score: Black's area minus White's minus komi on the last board, all stones alive.
         gave_up: the first color whose win rate fell below the resign threshold, None if none did.
-        may_resign: whether that ended the game.
+        may_resign: whether that ended the game, or all but ended it (soft resignation).
     """
 
     number: int
@@ -94,8 +94,8 @@ class GameRecord:
 
     @property
     def would_have_lost(self) -> bool | None:
-        """Whether a player who was not allowed to resign went on to lose; None where nobody wanted to."""
-        if self.may_resign or self.gave_up is None:
+        """Whether a player who played on instead of resigning went on to lose; None where nobody did."""
+        if self.reason == EndReason.RESIGNATION or self.gave_up is None:
             return None
         return self.result == (MatchResult.WHITE_WIN if self.gave_up == Stone.BLACK else MatchResult.BLACK_WIN)
 

@@ -11,9 +11,9 @@ from board.geometry import get_geometry
 from board.ruleset import Rules
 from board.state import EMPTY, History, State, new_state
 from common.kernel import kernel
-from mcts.constant import C_SCALE, MAX_CONSIDERED_NODES, MAX_DEPTH
+from mcts.constant import C_SCALE, GUMBEL, MAX_CONSIDERED_NODES, MAX_DEPTH, ROOT_NOISE
 from mcts.gumbel import considered_visits
-from mcts.params import Selection
+from mcts.params import NETWORK_ALONE, Selection
 from mcts.searches import DEFAULT_TARGET, SEARCHES, SELF_PLAY_SEARCH, TARGETS
 from mcts.tree_arrays import DTYPES, Batch, Tree, new_batch, tree_shapes
 from nn.feature import PlaneSet, Positions
@@ -39,7 +39,7 @@ class Games(NamedTuple):
 
     tree: Tree  # every array with G rows
     position: np.ndarray  # uint64 [G, W]: State.buffer
-    past: np.ndarray  # uint64 [G, 2 or 0, W]: before the last two moves
+    past: np.ndarray  # uint64 [G, K, W]: before the last moves, as the plane set wants them
     history: History  # every array with G rows; its spare end is the work space of lines below the root
     random_state: np.ndarray  # uint64 [G, 1]
     noise: np.ndarray  # float64 [G, A]: Gumbel noise of the root's edges
@@ -67,6 +67,7 @@ class Terms(NamedTuple):
     superko: bool
     visits: np.ndarray  # int32 [2]: of a FULL and of a FAST search
     full_share: float  # share of moves that are searched in full
+    soft_resign: bool  # whether games that somebody would resign are played to their end by FAST searches
     move_limit: int
     resign_threshold: float  # win rate of the chosen move below which a player resigns
     target_scale: float  # c_scale of the policy that is recorded; the search has that of `selection`
@@ -76,6 +77,7 @@ class Terms(NamedTuple):
     target: int  # what is recorded as the policy: IMPROVED or VISITS
     algorithm: int  # of the search (mcts/searches.py)
     selection: Selection
+    root_noise: float  # share of Dirichlet noise in the root's priors, for PUCT
     schedule: np.ndarray  # int32 [2, MAX_CONSIDERED_NODES + 1, V]: considered_visits by number of moves considered
     policy_index: np.ndarray  # int32 [C]
 
@@ -90,22 +92,28 @@ class Work(NamedTuple):
     komi: np.ndarray  # float64 [N]: of each of the batch's positions
 
 
+def plan_visits(algorithm: int, count: int, visits: int) -> np.ndarray:
+    """Return a row of Terms.schedule: visits with the same number may wait for the network at the same time."""
+    return np.array(considered_visits(count, visits) if algorithm == GUMBEL else range(visits), dtype=np.int32)
+
+
 def new_terms(board_size: int, visits: int, rules: Rules, resign_threshold: float,
               target_scale: float = C_SCALE, opening_moves: int = 0, opening_temperature: float = 1.0,
               policy_temperature: float = 1.0, search: str = SELF_PLAY_SEARCH, target: str = DEFAULT_TARGET,
-              full_share: float = 1.0, fast_visits: int = 2) -> Terms:
+              full_share: float = 1.0, fast_visits: int = 2, soft_resign: bool = False,
+              root_noise: float = ROOT_NOISE) -> Terms:
     """Return the terms with their tables; `search` is a name of SELF_PLAY_SEARCHES, `target` of TARGETS."""
     kind = SEARCHES[search]
     limits = np.array([visits, fast_visits], dtype=np.int32)
     schedule = np.zeros((2, MAX_CONSIDERED_NODES + 1, max(limits)), dtype=np.int32)
     for cap in (FULL, FAST):
         for count in range(1, MAX_CONSIDERED_NODES + 1):
-            schedule[cap, count, : limits[cap]] = considered_visits(count, int(limits[cap]))
+            schedule[cap, count, : limits[cap]] = plan_visits(kind.algorithm, count, int(limits[cap]))
     return Terms(
-        board_size, float(rules.komi), rules.superko, limits, float(full_share), MOVES_PER_POINT * board_size**2,
-        float(resign_threshold), float(target_scale), int(opening_moves), float(opening_temperature),
-        float(policy_temperature), TARGETS.index(target), kind.algorithm, kind.selection, schedule,
-        get_geometry(board_size).policy_index,
+        board_size, float(rules.komi), rules.superko, limits, float(full_share), soft_resign,
+        MOVES_PER_POINT * board_size**2, float(resign_threshold), float(target_scale), int(opening_moves),
+        float(opening_temperature), float(policy_temperature), TARGETS.index(target),
+        kind.algorithm, NETWORK_ALONE, float(root_noise), schedule, get_geometry(board_size).policy_index,
     )
 
 
@@ -129,7 +137,7 @@ def new_games(count: int, terms: Terms, plane_set: PlaneSet) -> Games:
     return Games(
         tree=Tree(*(np.zeros((count, *shapes[name]), dtype=DTYPES[name]) for name in Tree._fields)),
         position=rows(words, np.uint64),
-        past=np.zeros((count, 2 * plane_set.looks_back, words), dtype=np.uint64),
+        past=np.zeros((count, plane_set.looks_back, words), dtype=np.uint64),
         history=History(rows(entries, np.int16), rows(entries, np.int8), rows(entries, np.uint64), rows(1, np.int32)),
         random_state=rows(1, np.uint64), noise=rows(actions, np.float64),
         phase=np.full(count, IDLE, dtype=np.int8), done=np.zeros(count, dtype=np.int32),
@@ -176,8 +184,7 @@ def batch_of(games: Games, g: int, batch: Batch) -> Batch:
     """Return the part of a batch that begins at the game's first entry."""
     first, positions = games.first[g], batch.positions
     return Batch(
-        Positions(positions.now[first:], positions.before[first:], positions.earlier[first:], positions.recent[first:],
-                  positions.repeats[first:]),
+        Positions(positions.now[first:], positions.past[first:], positions.recent[first:], positions.repeats[first:]),
         games.past[g], batch.line_past, batch.leaf[first:], batch.path[first:], batch.length[first:], batch.moves,
         batch.owner, batch.queue, batch.banned, batch.superko, batch.share[first:], batch.playout_value[first:],
         batch.playout, batch.policy, batch.random_state,

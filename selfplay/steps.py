@@ -15,11 +15,12 @@ from board.score import area_score
 from board.state import EMPTY, PASSES, TO_MOVE, History, clear_state, copy_words, start_history
 from common.kernel import kernel
 from mcts.algorithm import choose_edge
-from mcts.constant import MAX_CONSIDERED_NODES, NOT_EXPANDED
+from mcts.constant import MAX_CONSIDERED_NODES, NOT_EXPANDED, PUCT
 from mcts.gumbel import improved_policy, policy_value
 from mcts.params import Plan
+from mcts.root_noise import SMALLEST_RANDOM, mix_root_noise
 from mcts.search_kernels import back_up_batch, select_batch
-from mcts.searches import VISITS
+from mcts.searches import IMPROVED, TEMPERED
 from mcts.tree_arrays import EDGES, EXPANDED, NODES, ROOT, Answer, Position, Tree
 from nn.feature import remember
 from selfplay.games import (
@@ -41,9 +42,6 @@ from selfplay.games import (
     history_of,
     tree_of,
 )
-
-# Keeps the logarithm of a uniform random number finite.
-SMALLEST_RANDOM = 2.0**-54
 
 
 @kernel
@@ -114,17 +112,21 @@ def keep_as_root(tree: Tree, node: int) -> None:
 
 @kernel
 def begin_search(games: Games, g: int, tree: Tree, terms: Terms) -> None:
-    """Begin the search from an evaluated root, in full or fast. Modifies games.
+    """Begin the search from an evaluated root, in full or fast. Modifies games and the root's priors.
 
     A fast one plays its best, without noise (playout cap randomization: Wu, "Accelerating Self-Play Learning in Go",
-    2019, section 3.1).
+    2019, section 3.1). So does one in a game that is lost and only played on for its last board.
     """
-    games.cap[g] = FULL
-    if terms.full_share < 1.0 and next_random(games.random_state[g]) >= terms.full_share:
+    fast = terms.full_share < 1.0 and next_random(games.random_state[g]) >= terms.full_share
+    if fast or (terms.soft_resign and games.may_resign[g] and games.gave_up[g] != EMPTY):
         games.cap[g] = FAST
         noise = games.noise[g]
         noise[:] = 0.0
+    elif terms.algorithm == PUCT:
+        games.cap[g] = FULL
+        mix_root_noise(tree, terms.root_noise, terms.policy_index, games.noise[g], games.random_state[g])
     else:
+        games.cap[g] = FULL
         draw_noise(games.noise[g], tree.node_edges[ROOT], games.random_state[g])
     games.done[g] = 0
     games.phase[g] = SEARCHING
@@ -148,16 +150,39 @@ def same_round(schedule: np.ndarray, done: int) -> int:
 
 
 @kernel
-def record_search(games: Games, g: int, tree: Tree, ply: int, work: Work, terms: Terms) -> None:
+def temper(policy: np.ndarray, count: int, temperature: float) -> None:
+    """Raise the first `count` probabilities of a policy to the power 1 / temperature, normalized. Modifies policy."""
+    total = 0.0
+    for edge in range(count):
+        policy[edge] **= 1.0 / temperature
+        total += policy[edge]
+    for edge in range(count):
+        policy[edge] /= total
+
+
+@kernel
+def find_target(tree: Tree, ply: int, chosen: int, terms: Terms, policy: np.ndarray) -> None:
+    """Write what the search of move `ply`, which chose an edge, teaches about the root's edges. Modifies policy."""
+    count = tree.node_edges[ROOT]
+    if terms.target == IMPROVED:
+        improved_policy(tree, ROOT, terms.selection.c_visit, terms.target_scale, policy)
+    elif terms.target == TEMPERED and ply >= terms.opening_moves:
+        policy[:count] = 0.0
+        policy[chosen] = 1.0
+    else:
+        for edge in range(count):
+            policy[edge] = tree.edge_visits[edge] / tree.node_visits[ROOT]
+        if terms.target == TEMPERED:
+            temper(policy, count, terms.opening_temperature)
+
+
+@kernel
+def record_search(games: Games, g: int, tree: Tree, ply: int, chosen: int, work: Work, terms: Terms) -> None:
     """Write the policy to learn at the root and its win rate as those of move `ply`. Modifies games and work.
 
     Of a fast search only the win rate is kept: its policy is too vague to learn from.
     """
-    if terms.target == VISITS:
-        for edge in range(tree.node_edges[ROOT]):
-            work.batch.policy[edge] = tree.edge_visits[edge] / tree.node_visits[ROOT]
-    else:
-        improved_policy(tree, ROOT, terms.selection.c_visit, terms.target_scale, work.batch.policy)
+    find_target(tree, ply, chosen, terms, work.batch.policy)
     row = games.policy[g, ply]
     row[:] = NO_CANDIDATE
     for edge in range(tree.node_edges[ROOT] if games.cap[g] == FULL else 0):
@@ -166,22 +191,14 @@ def record_search(games: Games, g: int, tree: Tree, ply: int, work: Work, terms:
 
 
 @kernel
-def draw_edge(tree: Tree, policy: np.ndarray, temperature: float, random_state: np.ndarray) -> int:
-    """Return a root edge, drawn with chances as policy ** (1 / temperature). Modifies policy and random_state.
-
-    `policy` has one probability for each edge.
-    """
-    first, last = tree.node_edge[ROOT], tree.node_edge[ROOT] + tree.node_edges[ROOT] - 1
-    total = 0.0
-    for edge in range(first, last + 1):
-        policy[edge - first] **= 1.0 / temperature
-        total += policy[edge - first]
-    rest = total * next_random(random_state)
-    for edge in range(first, last):
-        rest -= policy[edge - first]
+def draw_edge(policy: np.ndarray, count: int, random_state: np.ndarray) -> int:
+    """Return one of `count` edges, drawn with the probabilities of a policy. Modifies random_state."""
+    rest = next_random(random_state)
+    for edge in range(count - 1):
+        rest -= policy[edge]
         if rest < 0.0:
             return edge
-    return last
+    return count - 1
 
 
 @kernel
@@ -217,12 +234,14 @@ def finish_move(games: Games, g: int, tree: Tree, history: History, work: Work, 
     if records == 0 and tree.edge_value_sum[edge] < terms.resign_threshold * tree.edge_visits[edge]:
         if games.gave_up[g] == EMPTY:
             games.gave_up[g] = info[TO_MOVE]
-        if games.may_resign[g]:
+        if games.may_resign[g] and not terms.soft_resign:
             finish_game(games, g, RESIGNATION, work, terms)
             return
-    record_search(games, g, tree, ply, work, terms)
+    record_search(games, g, tree, ply, edge, work, terms)
     if records == 0 and ply < terms.opening_moves:
-        edge = draw_edge(tree, work.batch.policy, terms.opening_temperature, games.random_state[g])
+        if terms.target != TEMPERED:
+            temper(work.batch.policy, tree.node_edges[ROOT], terms.opening_temperature)
+        edge = draw_edge(work.batch.policy, tree.node_edges[ROOT], games.random_state[g])
     remember(games.past[g], work.root)
     play_recorded(work.root, history, tree.edge_pos[edge], info[TO_MOVE])
     if ply + 1 == records:

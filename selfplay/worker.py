@@ -9,6 +9,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import learning_param
 from common.interrupt import block_interrupts
 from nn.feature import plane_set_of
 from nn.model_file import ModelFile
@@ -42,6 +43,7 @@ class WorkerTask:
     use_gpu: bool
     threads: int
     positions: int | None  # per network call, None for what suits the device
+    cache_mb: int = learning_param.SELF_PLAY_CACHE_MB  # for answers of the network that its games share
 
 
 class Stop(Exception):
@@ -140,10 +142,12 @@ def _report_failure(connection: Connection, text: str, status: int) -> None:
 
 def terms_of(settings: BatchSettings) -> Terms:
     """Return what the games of a batch are played by."""
-    return new_terms(settings.size, settings.visits, settings.rules, settings.resign_threshold,
-                     settings.target_scale, settings.opening_moves, settings.opening_temperature,
-                     settings.policy_temperature, settings.search, settings.target, settings.full_share,
-                     settings.fast_visits)
+    return new_terms(
+        settings.size, settings.visits, settings.rules, settings.resign_threshold, target_scale=settings.target_scale,
+        opening_moves=settings.opening_moves, opening_temperature=settings.opening_temperature,
+        policy_temperature=settings.policy_temperature, search=settings.search, target=settings.target,
+        full_share=settings.full_share, fast_visits=settings.fast_visits, soft_resign=settings.soft_resign,
+        root_noise=settings.root_noise)
 
 
 def _work(connection: Connection, task: WorkerTask) -> None:
@@ -154,7 +158,7 @@ def _work(connection: Connection, task: WorkerTask) -> None:
     settings = task.settings
     try:
         evaluator, description = load_batch_evaluator(
-            task.model, settings.size, task.use_gpu, task.threads, task.positions)
+            task.model, settings.size, task.use_gpu, task.threads, task.positions, task.cache_mb << 20)
     except ModelFileError as error:
         _report_failure(connection, str(error), EXIT_BAD_FILE)
         return

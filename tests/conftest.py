@@ -5,13 +5,18 @@ import os
 import shutil
 import signal
 import sys
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from engine.loader import LOADER_THREAD
 from nn.inference.loading import RUNTIME_VARIABLE, TORCH
 
 ROOT = Path(__file__).resolve().parent.parent
+LOADING_SECONDS = 60.0
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -62,3 +67,12 @@ def gnugo() -> str:
 def root() -> Path:
     """Return the folder of the program."""
     return ROOT
+
+
+@pytest.fixture(autouse=True)
+def loaders_end() -> Iterator[None]:
+    """Wait for engines that a test's client has left loading: their last line would stand in the next test's output."""
+    yield
+    deadline = time.monotonic() + LOADING_SECONDS
+    while any(thread.name == LOADER_THREAD for thread in threading.enumerate()) and time.monotonic() < deadline:
+        time.sleep(0.005)  # not join: it refuses a thread that another one is just about to start

@@ -2,6 +2,7 @@
 
     python tools/bench.py all
     python tools/bench.py data --kifu-dir FOLDER
+    python tools/bench.py training --kifu-dir FOLDER
     python tools/bench.py ownership --kifu-dir FOLDER
     python tools/bench.py playouts
     python tools/bench.py targets --kifu-dir FOLDER
@@ -30,49 +31,25 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
 from common.print_console import print_err
-from engine.options import DEFAULT_MODEL, find_file, find_model
+from engine.options import find_file, find_model
 from nn.model_file import CLASSIFIER_FILE
 from tools.benchlib.measure import BenchSettings, Figure, NoGamesError
+from tools.benchlib.options import (
+    BOARD_SIZE_OPTION,
+    ENGINE_VISITS,
+    KIFU_DIR,
+    MODEL,
+    SEARCH_VISITS,
+    SHORT_VISITS,
+    USE_GPU,
+    with_options,
+)
 from tools.benchlib.report import Report
 
 PROGRAM_DIR = Path(__file__).resolve().parents[1]
 EXIT_BAD_OPTIONS = 2
 
 Suite = Callable[[BenchSettings], Iterable[Figure | str]]
-
-
-def with_options(*options: Callable) -> Callable:
-    """Return a decorator that gives a command the options of every command, and these."""
-    common = (
-        click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=1.0, show_default=True,
-                     help="Length of each run."),
-        click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Runs per figure."),
-        click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), default=None,
-                     help="File to write the figures to."),
-    )
-
-    def decorate(function: Callable) -> Callable:
-        for option in reversed((*options, *common)):
-            function = option(function)
-        return function
-
-    return decorate
-
-
-SEARCH_VISITS = click.option("--visits", "search_visits", type=click.IntRange(2), default=20000, show_default=True,
-                             help="Visits of a PUCT search with the free evaluator.")
-SHORT_VISITS = click.option("--visits", "search_visits", type=click.IntRange(1), default=100, show_default=True,
-                            help="Visits of the short searches.")
-ENGINE_VISITS = click.option("--engine-visits", type=click.IntRange(2), default=1000, show_default=True,
-                             help="Visits of a search with the network.")
-MODEL = click.option("--model", default=DEFAULT_MODEL, show_default=True,
-                     help="Model file, or none for a random network.")
-USE_GPU = click.option("--use-gpu", type=bool, default=False, show_default=True, help="Use the first CUDA device.")
-
-KIFU_DIR = click.option("--kifu-dir", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True,
-                        help="Folder of SGF files.")
-BOARD_SIZE_OPTION = click.option("--size", "board_size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE),
-                                 default=BOARD_SIZE, show_default=True, help="Board size.")
 
 
 def run(suites: Iterable[Suite], json_path: Path | None, **options: Any) -> None:
@@ -176,6 +153,22 @@ def data(**options: Any) -> None:
     try:
         run([measure_data], **options)
     except NoTrainingDataError as error:
+        fail(str(error))
+
+
+@main.command()
+@with_options(
+    KIFU_DIR, USE_GPU, BOARD_SIZE_OPTION,
+    click.option("--games", type=click.IntRange(1), default=500, show_default=True, help="Games to learn from."),
+)
+def training(**options: Any) -> None:
+    """Positions a second of training, in turn with a bare loop of forward, backward and step."""
+    from nn.data.data_generator import NoTrainingDataError
+    from tools.benchlib.training_bench import measure_training
+
+    try:
+        run([measure_training], **options)
+    except (NoTrainingDataError, NoGamesError, OSError) as error:
         fail(str(error))
 
 
@@ -336,7 +329,7 @@ def signature(**options: Any) -> None:
 @main.command(name="all")
 @with_options(SEARCH_VISITS, MODEL, USE_GPU, ENGINE_VISITS)
 def run_all(**options: Any) -> None:
-    """Everything but data, ownership, playouts, targets, regret, batches, bad-moves, selfplay, cluster and growth."""
+    """Board, search, network, engine and signature: what needs neither games nor long runs."""
     from tools.benchlib.board_bench import measure_board
     from tools.benchlib.network_bench import measure_engine, measure_network
     from tools.benchlib.search_bench import measure_search

@@ -40,8 +40,10 @@ from nn.feature import Evaluator
 
 # A call of the kernel plays out so many points' worth of lines: some milliseconds.
 POINTS_PER_CALL = 5000
-# Lines that a thread gets at a time: few, since they are chosen before any of them is known.
-LINES_PER_THREAD = 4
+# Lines that threads share at a time: one for so many visits of the root, since they are chosen before any of them is
+# known, and at most so many for a thread: waking it takes as long as some playouts.
+VISITS_PER_LINE = 16
+LINES_PER_THREAD = 32
 SEED = 20070
 NEAR_VALUES = ("none", "beside", "diagonal")
 ANSWER_VALUES = {NO_ANSWER: "none", CAPTURE: "capture", RESCUE: "rescue"}
@@ -91,7 +93,7 @@ class PlayoutCalls(NetworkCalls):
         threads = params.threads
         self.lines = new_lines(board_size, 1 if threads == 1 else params.batch_size)
         self._works = [new_playout_work(board_size, SEED + i) for i in range(threads)]
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
         self._plan = UctPlan(params.uct, load_prior_table(), make_rules(params.uct), 0.0)
         self._judge: PointJudge | None = None
         if params.prune < KEEP_ALL:
@@ -124,7 +126,10 @@ class PlayoutCalls(NetworkCalls):
         def play(thread: int) -> None:
             play_out_lines(self._works[thread], self.batch, self.lines, edges[thread], edges[thread + 1], uct)
 
-        list(pool.map(play, range(len(self._works))))
+        others = [pool.submit(play, thread) for thread in range(1, len(self._works))]
+        play(0)
+        for other in others:
+            other.result()
         back_up_lines(tree, self.batch, self.lines, wanted, int(root.state.info[TO_MOVE]))
 
 
@@ -137,9 +142,10 @@ class PlayoutTree(MCTSTree):
     def __init__(self, board_size: int = BOARD_SIZE, params: PlayoutParams | None = None) -> None:
         """Prepare a search; raises PatternFileError and ClassifierError."""
         params = params or PlayoutParams()
-        one, shared = max(1, POINTS_PER_CALL // board_size**2), params.threads * LINES_PER_THREAD
-        at_once = one if params.threads == 1 else shared
-        super().__init__(refuse_network, board_size, replace(params, batch_size=at_once, visits_per_leaf=0))
+        threads, one = params.threads, max(1, POINTS_PER_CALL // board_size**2)
+        super().__init__(refuse_network, board_size, replace(
+            params, batch_size=one if threads == 1 else threads * LINES_PER_THREAD,
+            visits_per_leaf=0 if threads == 1 else VISITS_PER_LINE))
 
     def run(self, algorithm: int, board: GoBoard, color: Stone, limit: SearchLimit, wishes: Wishes) -> SearchResult:
         """Search by UCT, whichever algorithm the options name: where there is no network, there is no other."""

@@ -70,7 +70,7 @@ class SampleEncoder:
         self._board_size = board_size
         self._state, self._history = new_state(board_size), new_history(longest + 2)
         self._positions = plane_set.new_positions(board_size, count)
-        self._past = np.zeros((2 * plane_set.looks_back, len(self._state.buffer)), dtype=np.uint64)
+        self._past = np.zeros((plane_set.looks_back, len(self._state.buffer)), dtype=np.uint64)
         self._encoder = Encoder(plane_set, board_size, plane_set.new_planes(board_size, count))
 
     def encode(self, games: GameFile, rows: np.ndarray, number: np.ndarray) -> np.ndarray:

@@ -5,15 +5,18 @@ Letters: N positions, P planes, S board size, A = S*S + 1 policy entries.
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from board.geometry import SYMMETRIES
-from nn.inference.orientation import Orientation
-from nn.plane_sets import PLANE_SETS
+from nn.inference.orientation import Orientation, Turns
+from nn.plane_sets import find_plane_set
+
+# What a network says of N positions, in the order that Evaluator tells (nn/feature.py).
+Answers = tuple[np.ndarray, ...]
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,7 @@ class NetworkFacts:
     """What is told of a network without it.
 
     Attributes:
-        features: name of its plane set.
+        features: name of its plane set (find_plane_set).
         board_size: the size that it is prepared for.
         sizes: the first and the last that it can be prepared for.
         tells_lead: whether it tells lead and ownership, too.
@@ -70,6 +73,7 @@ class BoardEvaluator(ABC):
     of the board instead, and the answers are averaged: a steadier judgment for so many times the work.
 
     Attributes:
+        facts: what is told of the network.
         plane_set: the planes it takes.
         board_size: the only board size it evaluates.
         sizes: those that the network could be loaded for.
@@ -84,7 +88,7 @@ class BoardEvaluator(ABC):
 
     def __init__(self, facts: NetworkFacts, where: str, batch_limit: int, symmetries: int) -> None:
         """Take what is known of the network; `where` tells device and number format."""
-        self.plane_set = PLANE_SETS[facts.features]
+        self.facts, self.plane_set = facts, find_plane_set(facts.features)
         self.board_size = facts.board_size
         self.sizes = range(facts.sizes[0], facts.sizes[1] + 1)
         self.tells_lead = facts.tells_lead
@@ -95,13 +99,16 @@ class BoardEvaluator(ABC):
         self._orientation = Orientation(self.board_size, self.plane_set.planes)
 
     def prepare(self) -> None:  # noqa: B027 (most have nothing to do)
-        """Get ready what the first search would wait for otherwise."""
+        """Begin to get ready what the first search needs; it waits for what is not."""
+
+    def prepare_more(self) -> None:  # noqa: B027 (most have nothing to do)
+        """Begin to get ready what longer searches need, once the first one has begun."""
 
     @abstractmethod
-    def _evaluate(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _evaluate(self, planes: np.ndarray) -> Answers:
         """Evaluate at most batch_limit positions."""
 
-    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
+    def __call__(self, planes: np.ndarray) -> Answers:
         """Evaluate positions.
 
         Args:
@@ -120,7 +127,24 @@ class BoardEvaluator(ABC):
         turned, chosen = self._orientation.turn(self._checked(planes))
         return self._turn_back(self.evaluate_plainly(turned), chosen)
 
-    def start(self, planes: np.ndarray) -> Callable[[], tuple[np.ndarray, ...]]:
+    @property
+    def turns(self) -> Turns:
+        """How positions are turned before the network sees them: not at all where it looks in several ways."""
+        turns = self._orientation.turns
+        return turns._replace(weight=np.zeros_like(turns.weight)) if self._symmetries > 1 else turns
+
+    def evaluate_turned(self, planes: np.ndarray) -> Answers:
+        """Evaluate positions that the caller has turned as `turns` says."""
+        return self.average(planes, self._symmetries) if self._symmetries > 1 else self.evaluate_plainly(planes)
+
+    def start_turned(self, planes: np.ndarray) -> Callable[[], Answers]:
+        """Begin to evaluate such positions."""
+        if self._symmetries == 1:
+            return self.start_plainly(planes)
+        answers = self.average(planes, self._symmetries)
+        return lambda: answers
+
+    def start(self, planes: np.ndarray) -> Callable[[], Answers]:
         """Begin a call, on one core where calls_at_once are as many; return what waits for its answer and returns it.
 
         The planes may be overwritten meanwhile.
@@ -129,24 +153,24 @@ class BoardEvaluator(ABC):
             answers = self.average(planes, self._symmetries)
             return lambda: answers
         turned, chosen = self._orientation.turn(self._checked(planes))
-        wait = self._start(turned)
+        wait = self.start_plainly(turned)
         return lambda: self._turn_back(wait(), chosen)
 
-    def _start(self, planes: np.ndarray) -> Callable[[], tuple[np.ndarray, ...]]:
-        """Begin to evaluate positions as they lie."""
+    def start_plainly(self, planes: np.ndarray) -> Callable[[], Answers]:
+        """Begin to evaluate positions as they lie; the planes stay as they are until the answer is there."""
         answers = self.evaluate_plainly(planes)
         return lambda: answers
 
-    def _turn_back(self, answers: tuple[np.ndarray, ...], chosen: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _turn_back(self, answers: Answers, chosen: np.ndarray) -> Answers:
         """Return answers about positions that were turned as `chosen` tells, as they lay before."""
         return tuple(answer if self._is_of_boards(answer) else self._orientation.turn_back(answer, chosen)
                      for answer in answers)
 
-    def average(self, planes: np.ndarray, symmetries: int = SYMMETRIES) -> tuple[np.ndarray, ...]:
+    def average(self, planes: np.ndarray, symmetries: int = SYMMETRIES) -> Answers:
         """Evaluate positions as above, each through so many symmetries, and return the means."""
         size, count = self.board_size, self.plane_set.planes
         points = self._checked(planes).reshape(len(planes), count, size * size)
-        turned = [points[:, :, order[:-1]] for order in self._orientation.order[:symmetries]]
+        turned = [points[:, :, order[:-1]] for order in self._orientation.turns.order[:symmetries]]
         answers = self.evaluate_plainly(np.concatenate(turned).reshape(-1, count, size, size))
         return tuple(self._mean_of_boards(answer, symmetries) if self._is_of_boards(answer)
                      else self._mean_by_point(answer, symmetries) for answer in answers)
@@ -170,13 +194,32 @@ class BoardEvaluator(ABC):
     def _mean_by_point(self, values: np.ndarray, symmetries: int) -> np.ndarray:
         """Return the mean over the symmetries of values by point [symmetries * N, A or S*S], as the board lies."""
         values = values.reshape(symmetries, -1, values.shape[1])
-        order = self._orientation.inverse[:symmetries, np.newaxis, :values.shape[2]]
+        order = self._orientation.turns.inverse[:symmetries, np.newaxis, :values.shape[2]]
         return np.take_along_axis(values, order, axis=2).mean(axis=0)
 
-    def evaluate_plainly(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
+    def evaluate_plainly(self, planes: np.ndarray) -> Answers:
         """Evaluate any number of positions as they lie, which their mirror images need not share."""
         if len(planes) <= self.batch_limit:
             return self._evaluate(planes)
         starts = range(0, len(planes), self.batch_limit)
         parts = [self._evaluate(planes[start:start + self.batch_limit]) for start in starts]
         return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+
+
+class CompositeEvaluator(BoardEvaluator):
+    """An evaluator that has others do its work; whoever makes it says what it is."""
+
+    def __init__(self, parts: Sequence[BoardEvaluator], facts: NetworkFacts, batch_limit: int, symmetries: int) -> None:
+        """Stand for `parts`."""
+        super().__init__(facts, "", batch_limit, symmetries)
+        self._parts = parts
+
+    def prepare(self) -> None:
+        """Get all ready."""
+        for part in self._parts:
+            part.prepare()
+
+    def prepare_more(self) -> None:
+        """Get the rest ready."""
+        for part in self._parts:
+            part.prepare_more()

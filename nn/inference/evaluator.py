@@ -4,26 +4,31 @@ Letters: N positions, S board size, A = S*S + 1 policy entries.
 """
 
 import copy
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 
 from board.constant import BOARD_SIZE
-from nn.device import choose_half_dtype
+from nn.device import choose_half_dtype, get_gpus
 from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
 from nn.inference.folded_net import FoldedNet, TiledNet
 from nn.inference.packed import can_pack, pack
 from nn.inference.plain_net import PlainNet
 from nn.inference.prepared_net import PreparedNet
+from nn.inference.shared import SharedEvaluator
 from nn.inference.winograd import is_worth_while
+from nn.model_file import ModelFile
 from nn.network.dual_net import DualNet
 from nn.network.katago import KataGoNet
 from nn.network.pooled_net import PooledNet
+from nn.network.weights import Network, load_network
 
 CPU_BATCH_LIMIT = 256
 GPU_BATCH_LIMIT = 4096
+# Calls that a GPU has at a time: one is brought over while the other is calculated.
+CALLS_OF_A_GPU = 2
 
-Network = DualNet | PooledNet | KataGoNet
 Runnable = FoldedNet | PreparedNet | KataGoNet | PlainNet
 
 
@@ -50,7 +55,7 @@ def prepare(network: Network, dtype: torch.dtype, board_size: int) -> Runnable:
     """Return a copy of a network as torch runs it on its device."""
     prepared = copy_for_inference(network).to_precision(dtype)
     prepared = prepared.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    if next(network.parameters()).device.type == "cpu" and can_pack():
+    if next(network.parameters()).device.type == "cpu" and can_pack(dtype):
         if isinstance(prepared, KataGoNet):
             pack(prepared, board_size)
         elif not isinstance(prepared, PlainNet):
@@ -79,6 +84,11 @@ class NetworkEvaluator(BoardEvaluator):
         tiles = on_cpu and is_worth_while(self.board_size)
         self._tiled = TiledNet(self.network) if tiles and isinstance(self.network, FoldedNet) else None
 
+    @property
+    def has_work_space(self) -> bool:
+        """Whether it has memory of its own to calculate in, so that calls of several threads take turns."""
+        return self._tiled is not None
+
     @torch.inference_mode()
     def _evaluate(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
         """Evaluate at most batch_limit positions."""
@@ -87,3 +97,46 @@ class NetworkEvaluator(BoardEvaluator):
         source = torch.from_numpy(np.ascontiguousarray(planes, dtype=np.float32)).to(self.device, non_blocking=True)
         answers = self.network(source.to(self.dtype).contiguous(memory_format=torch.channels_last))
         return tuple(answer.cpu().contiguous().numpy() for answer in answers)
+
+
+def work_alone() -> None:
+    """Let torch use one core for what this thread asks of it."""
+    torch.get_num_threads()  # or the first question would set it to what all begin with
+    torch.set_num_threads(1)
+
+
+def share_cores(network: Network, board_size: int | None, symmetries: int, threads: int) -> BoardEvaluator:
+    """Return an evaluator that has a call on each of so many cores at a time, faster than one call on all of them."""
+    first, before = NetworkEvaluator(network, 1, board_size), torch.get_num_threads()
+    parts = [NetworkEvaluator(network, 1, board_size) if n and first.has_work_space else first for n in range(threads)]
+    evaluator = SharedEvaluator(parts, symmetries, begin=work_alone)
+    torch.set_num_threads(before)  # for threads that begin later
+    return evaluator
+
+
+def share_devices(network: Network, board_size: int | None, symmetries: int, devices: Sequence[torch.device],
+                  ) -> BoardEvaluator:
+    """Return an evaluator that has some calls on each of several devices at a time."""
+    parts = [NetworkEvaluator(network.to(device), 1, board_size) for device in devices]
+    return SharedEvaluator(parts, symmetries, CALLS_OF_A_GPU)
+
+
+@torch.inference_mode()
+def evaluate_exactly(model: str | ModelFile, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return policy logits and chances of planes float32 [N, P, S, S] as a model file says them in float32."""
+    network = copy_for_inference(load_network(model, planes.shape[-1])).to_precision(torch.float32)
+    parts = np.array_split(planes, -(-len(planes) // CPU_BATCH_LIMIT))
+    logits, chances, *_ = zip(*(network(torch.from_numpy(part)) for part in parts), strict=True)
+    return torch.cat(logits).numpy(), torch.cat(chances).numpy()
+
+
+def load_on_torch(model: str | ModelFile, board_size: int | None, use_gpu: bool, symmetries: int, threads: int,
+                  gpus: Sequence[int]) -> BoardEvaluator:
+    """Return what load_evaluator does (nn/inference/loading.py), run by torch."""
+    devices = get_gpus(gpus)
+    network = load_network(model, board_size, use_gpu and not devices)
+    if devices:
+        return share_devices(network, board_size, symmetries, devices)
+    if threads > 1 and next(network.parameters()).device.type == "cpu":
+        return share_cores(network, board_size, symmetries, threads)
+    return NetworkEvaluator(network, symmetries, board_size)

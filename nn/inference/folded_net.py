@@ -5,6 +5,7 @@ Letters: N positions, S board size, F filters, A = S*S + 1 policy entries.
 
 import math
 import threading
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -15,6 +16,8 @@ from nn.inference.packed import PackedConvolution
 from nn.inference.winograd import Layer, WinogradTower
 from nn.network.dual_net import DualNet, ResidualBlock
 
+# Inputs [N, C], weight [F, C] and bias [F] to outputs [N, F].
+Product = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 # Positions that Winograd convolutions take at a time; more would leave the cache.
 CHUNKS = (1, 2, 4, 6, 8, 12, 16)
 
@@ -32,7 +35,11 @@ def fold_batch_norm(convolution: nn.Conv2d, norm: nn.BatchNorm2d) -> tuple[torch
 
 
 class FoldedNet(nn.Module):
-    """A DualNet for inference only: convolutions with biases, and both heads as two matrix products."""
+    """A DualNet for inference only: convolutions with biases, and both heads as two matrix products.
+
+    Attributes:
+        multiply: how the second of them is calculated.
+    """
 
     mix_weight: torch.Tensor  # [3, F]: the 1x1 convolutions of both heads
     mix_bias: torch.Tensor
@@ -52,6 +59,7 @@ class FoldedNet(nn.Module):
             self.register_buffer(f"weight{number}", weight)
             self.register_buffer(f"bias{number}", bias)
         self.num_blocks = len(network.blocks)
+        self.multiply: Product = functional.linear
         self._packed: list[PackedConvolution] = []
         self._fold_heads(network)
 
@@ -113,7 +121,7 @@ class FoldedNet(nn.Module):
         """Return policy logits [N, A] and value probabilities [N, 3], both float32, of features [N, S, S, F]."""
         rows = features.reshape(features.shape[0] * self.points, -1)
         mixed = functional.linear(rows, self.mix_weight, self.mix_bias).relu_()
-        output = functional.linear(mixed.view(features.shape[0], -1).float(), self.final_weight, self.final_bias)
+        output = self.multiply(mixed.view(features.shape[0], -1).float(), self.final_weight, self.final_bias)
         return output[:, :self.points + 1], torch.softmax(output[:, self.points + 1:], dim=1)
 
 

@@ -1,11 +1,13 @@
-"""From a model file to the evaluator that is fastest here; imports torch only where it is needed."""
+"""From model files to the evaluator that is fastest here; imports torch only where it is needed."""
 
 import os
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from common.cores import count_usable_cores
 from nn.inference.board_evaluator import BoardEvaluator
-from nn.model_file import RANDOM_MODEL, ModelFile, read_model_file
+from nn.model_file import RANDOM_MODEL, ModelFile, choose_size, find_common_sizes, read_model_file, split_models
 
 # Which runtime to use: unset for the fastest one that is installed, or "torch".
 RUNTIME_VARIABLE = "HIYOKO_RUNTIME"
@@ -23,23 +25,51 @@ def may_use_openvino(use_gpu: bool) -> bool:
 
 
 def load_evaluator(
-    path: str | Path | ModelFile, board_size: int | None = None, use_gpu: bool = False, symmetries: int = 1,
-    threads: int | None = None,
+    model: str | Path | ModelFile, board_size: int | None = None, use_gpu: bool = False, symmetries: int = 1,
+    threads: int | None = None, gpus: Sequence[int] = (),
 ) -> BoardEvaluator:
-    """Return the fast numpy evaluator of a model file ("none": random weights); raises ModelFileError.
+    """Return the fast numpy evaluator of a model file ("none": random weights), of several with commas their mean.
 
-    `board_size` None takes the network's own. OpenVINO takes `threads` of the CPU (None: all), torch what it was told.
+    Args:
+        model: the file or files.
+        board_size: None takes the network's own.
+        use_gpu: whether it runs on the first GPU.
+        symmetries: how many ways to look at each position.
+        threads: of the CPU, each with calls of its own; None for one a core.
+        gpus: numbers of those that share its calls, instead of use_gpu. Several models are dealt out among them.
+
+    Raises:
+        ModelFileError: a file cannot be used, or the files not together.
+        ValueError: there is no such GPU.
     """
-    if str(path) != RANDOM_MODEL and may_use_openvino(use_gpu):
+    models = [] if isinstance(model, ModelFile) else split_models(model)
+    if isinstance(model, ModelFile) or len(models) == 1:
+        one = model if isinstance(model, ModelFile) else models[0]
+        return _load_one(one, board_size, use_gpu, symmetries, threads, gpus)
+    sizes = find_common_sizes(models)
+    board_size = board_size or (choose_size(sizes) if sizes else None)
+    shares = [gpus[n::len(models)] or gpus[n % len(gpus):][:1] if gpus else () for n in range(len(models))]
+    parts = [_load_one(path, board_size, use_gpu, 1, threads, share)
+             for path, share in zip(models, shares, strict=True)]
+    from nn.inference.joined import make_ensemble
+    return make_ensemble(parts, symmetries)
+
+
+def _load_one(
+    model: str | ModelFile, board_size: int | None, use_gpu: bool, symmetries: int, threads: int | None,
+    gpus: Sequence[int],
+) -> BoardEvaluator:
+    """Return the evaluator of one model file."""
+    threads = threads or count_usable_cores()
+    if str(model) != RANDOM_MODEL and not gpus and may_use_openvino(use_gpu):
         try:
-            model = path if isinstance(path, ModelFile) else read_model_file(path)
+            file = model if isinstance(model, ModelFile) else read_model_file(model)
         except OSError:
             pass  # the reason is told below
         else:
             from nn.inference.openvino_evaluator import load_openvino
-            evaluator = load_openvino(model, board_size, symmetries, threads)
+            evaluator = load_openvino(file, board_size, symmetries, threads)
             if evaluator is not None:
                 return evaluator
-    from nn.inference.evaluator import NetworkEvaluator
-    from nn.network.weights import load_network
-    return NetworkEvaluator(load_network(path, board_size, use_gpu), symmetries, board_size)
+    from nn.inference.evaluator import load_on_torch
+    return load_on_torch(model, board_size, use_gpu, symmetries, threads, gpus)

@@ -14,7 +14,7 @@ import io
 import os
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,10 @@ from nn.plane_sets import PLANE_SETS
 
 FACTS_FILE, NETWORK_FILE = "facts.json", "network.xml"
 # Positions of a request; parts of a batch are filled up to the next size, and cut above the last.
-SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
-PREPARED = 4  # of them are ready before the first search
+SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 32, 64)
+FIRST_SIZES = (1, 4, 2)  # those that a first search of few visits asks for
 BATCH_LIMIT = 256
-# Networks whose compiled form is kept on disk, 15 to 30 MB each for the bundled one.
+# Networks whose compiled form is kept on disk, 20 to 40 MB each for the bundled one.
 KEPT_NETWORKS = 20
 EXPORTER = Path(__file__).with_name("openvino_export.py")
 
@@ -58,7 +58,9 @@ class OpenVinoEvaluator(BoardEvaluator):
         self._core = openvino.Core()
         half = "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         super().__init__(facts, f"on cpu, {'bfloat16' if half else 'float32'}, OpenVINO", BATCH_LIMIT, symmetries)
-        self._folder, self.calls_at_once = folder, threads
+        self._folder, self._threads = folder, threads
+        # One waits: cores stay busy while the search backs up what is finished and selects what comes next.
+        self.calls_at_once = threads + 1 if threads > 1 else 1
         self._config = {"NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads, "ENABLE_CPU_PINNING": False,
                         "INFERENCE_PRECISION_HINT": "bf16" if half else "f32"}
         processor = self._core.get_property("CPU", "FULL_DEVICE_NAME")
@@ -80,19 +82,21 @@ class OpenVinoEvaluator(BoardEvaluator):
             write_atomically(blob, compiled.export_model().getvalue())
         return compiled
 
-    def prepare(self) -> None:
-        """Have the sizes compiled that a search asks for: the first ones now, the larger ones meanwhile in a thread.
+    def prepare(self, sizes: Sequence[int] = FIRST_SIZES) -> None:
+        """Have sizes compiled in a thread; whoever needs one of them meanwhile waits for it."""
+        threading.Thread(target=self._compile_all, args=(sizes,), name="OpenVINO sizes").start()
+
+    def prepare_more(self) -> None:
+        """Have all sizes compiled, in a thread.
 
         One that was compiled when a search first needs it would cost its clock a second on a busy machine.
         """
-        for size in SIZES[:PREPARED]:
-            self._find_compiled(size)
-        threading.Thread(target=self._prepare_larger, name="OpenVINO sizes").start()
+        self.prepare(SIZES)
 
-    def _prepare_larger(self) -> None:
-        """Compile what is left, until the program ends."""
+    def _compile_all(self, sizes: Sequence[int]) -> None:
+        """Compile what is left of some sizes, until the program ends."""
         with contextlib.suppress(RuntimeError):  # the search that needs that size will say so
-            for size in SIZES[PREPARED:]:
+            for size in sizes:
                 if threading.main_thread().is_alive():
                     self._find_compiled(size)
 
@@ -115,10 +119,10 @@ class OpenVinoEvaluator(BoardEvaluator):
         answers = [run.get_output_tensor(i).data for i in range(len(compiled.outputs))]
         return Request(planes, answers, run)
 
-    def _start(self, planes: np.ndarray) -> Callable[[], tuple[np.ndarray, ...]]:
+    def start_plainly(self, planes: np.ndarray) -> Callable[[], tuple[np.ndarray, ...]]:
         """Begin to evaluate positions on one core."""
         if len(planes) > SIZES[-1]:
-            return super()._start(planes)
+            return super().start_plainly(planes)
         count = len(planes)
         request = self._take_request(next(size for size in SIZES if size >= count))
         request.planes[:count] = planes
@@ -135,8 +139,8 @@ class OpenVinoEvaluator(BoardEvaluator):
 
     def _evaluate(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
         """Evaluate at most batch_limit positions, in parts on all cores."""
-        part = min(-(-len(planes) // self.calls_at_once), SIZES[-1])
-        waits = [self._start(planes[begin:begin + part]) for begin in range(0, len(planes), part)]
+        part = min(-(-len(planes) // self._threads), SIZES[-1])
+        waits = [self.start_plainly(planes[begin:begin + part]) for begin in range(0, len(planes), part)]
         return tuple(np.concatenate(answers) for answers in zip(*(wait() for wait in waits), strict=True))
 
 

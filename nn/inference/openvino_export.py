@@ -10,6 +10,7 @@ from torch import nn
 
 from common.atomic_file import write_atomically
 from nn.inference.evaluator import Network, copy_for_inference, find_facts
+from nn.inference.folded_net import FoldedNet
 from nn.inference.openvino_evaluator import FACTS_FILE, NETWORK_FILE
 from nn.model_file import ModelFile
 from nn.network.weights import load_network
@@ -36,8 +37,15 @@ class ExactSum(nn.Module):
         return summed if self.bias is None else summed + self.bias
 
 
+def multiply_exactly(inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """Return the matrix product of a last layer as products and sums, which OpenVINO does not round either."""
+    return (inputs.unsqueeze(2) * weight.t()).sum(dim=1) + bias
+
+
 def sum_exactly(module: nn.Module) -> None:
-    """Put ExactSum in the place of all convolutions that it can stand for."""
+    """Put sums in the place of all last layers that they can stand for."""
+    if isinstance(module, FoldedNet):
+        module.multiply = multiply_exactly
     for name, child in module.named_children():
         if isinstance(child, nn.Conv2d) and child.out_channels == 1 and child.kernel_size == (1, 1):
             setattr(module, name, ExactSum(child))

@@ -24,9 +24,11 @@ TYPICAL_BATCH = 8
 ONES = [1, 1]
 
 
-def can_pack() -> bool:
-    """Tell whether this build of torch has the operators."""
-    return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_convolution_pointwise_")
+def can_pack(dtype: torch.dtype) -> bool:
+    """Tell whether this build of torch has the operators, and this CPU what they need for a number format."""
+    if not (torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_convolution_pointwise_")):
+        return False
+    return dtype != torch.bfloat16 or torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
 class PackedConvolution(nn.Module):

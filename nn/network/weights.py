@@ -24,6 +24,8 @@ from nn.network.pooled_net import PooledNet
 
 RANDOM_MODEL_SEED = 0
 
+Network = DualNet | PooledNet | KataGoNet
+
 
 class NetworkShape(NamedTuple):
     """The numbers a state_dict was made with."""
@@ -46,6 +48,18 @@ def save_network(network: torch.nn.Module, path: str | Path, about: dict[str, st
     `about` says where they come from, in files of kinds that have room for it.
     """
     save_atomically(to_content(network, about or {}), path)
+
+
+@torch.no_grad()
+def mix_networks(network: Network, other: Network, share: float) -> Network:
+    """Return a network, moved by `share` (0..1) of the way to another one; raises ValueError for another shape."""
+    if type(network) is not type(other) or network.shape != other.shape:
+        raise ValueError("networks of different shapes")
+    own, added = network.state_dict(), other.state_dict()
+    for name, values in own.items():
+        if values.is_floating_point():
+            values.lerp_(added[name], share)
+    return network
 
 
 def load_saved(content: bytes, device: torch.device | str) -> Any:

@@ -1,8 +1,9 @@
 """Learning which moves are bad, from games: a move that was played is good, all others of its position are bad.
 
-K. Sato and K. Yamamoto, 2015. Good and bad moves weigh the same in the loss, however many bad ones a position has, so
-that L_bad > L_good says "rather bad" (nn/classifier.py says what comes of it). The paper's network has three layers:
-what is seen around a point, one hidden layer, the answer. `layers` adds convolutions between the last two.
+K. Sato and K. Yamamoto, 2015. The paper judges each point by itself. Here the points of a position are weighed against
+each other, as in a policy: whether a move is bad depends on what else there is (nn/classifier.py says how L_good and
+L_bad follow). The paper's network has three layers: what is seen around a point, one hidden layer, the answer. `layers`
+adds convolutions between the last two.
 
 Letters: N positions, S board size, P = 16 planes (the marks and the board), F filters.
 """
@@ -33,7 +34,7 @@ from nn.training.run_files import RunFiles
 from nn.training.schedule import CosineSchedule
 
 KERNEL = 7
-FILTERS, LAYERS, EPOCHS, LEARNING_RATE = 16, 2, 4, 0.004
+FILTERS, LAYERS, EPOCHS, LEARNING_RATE = 16, 4, 4, 0.004
 # The options of train.py that mean something here.
 TAKEN = ("kifu_dir", "board_sizes", "filters", "blocks", "epochs", "minutes", "batch_size", "learning_rate", "seed",
          "use_gpu", "output", "restart")
@@ -87,7 +88,7 @@ class BadMoveNet(nn.Module):
         super().__init__()
         self.first = nn.Conv2d(MARKS + 1, filters, KERNEL, padding=KERNEL // 2)
         self.hidden = nn.ModuleList(nn.Conv2d(filters, filters, 3, padding=1) for _ in range(layers))
-        self.last = nn.Conv2d(filters, 1, 1)
+        self.last = nn.Conv2d(filters, 1, 1, bias=False)
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
         """Return the logits [N, S*S] of planes [N, P, S, S]."""
@@ -106,12 +107,12 @@ class BadMoveNet(nn.Module):
         filters, layers = len(around[0, 0, 0]), len(self.hidden)
         hidden = [array(layer.weight).reshape(filters, filters, 9) for layer in self.hidden]  # type: ignore[arg-type]
         bias = [array(layer.bias) for layer in self.hidden]  # type: ignore[arg-type]
-        assert self.first.bias is not None and self.last.bias is not None
+        assert self.first.bias is not None
         return Classifier(
             around[:MARKS].reshape(MARKS, KERNEL, KERNEL * filters), around[MARKS], array(self.first.bias),
             np.stack(hidden) if layers else np.zeros((0, filters, filters, 9), dtype=np.float32),
             np.stack(bias) if layers else np.zeros((0, filters), dtype=np.float32),
-            array(self.last.weight).reshape(filters), array(self.last.bias),
+            array(self.last.weight).reshape(filters),
         )
 
 
@@ -123,12 +124,22 @@ def make_planes(marks: torch.Tensor, size: int) -> torch.Tensor:
     return planes.view(len(marks), MARKS + 1, size, size)
 
 
+def weigh_candidates(logits: torch.Tensor, marks: torch.Tensor) -> torch.Tensor:
+    """Return the logits [N, S*S] of the candidates in the marks [N, S*S], and minus infinity for all other points."""
+    return logits.masked_fill((marks >> CANDIDATE & 1) == 0, -torch.inf)
+
+
 def calculate_loss(logits: torch.Tensor, marks: torch.Tensor, played: torch.Tensor) -> torch.Tensor:
-    """Return the mean cross entropy over positions: half for the good move, half for the mean of the bad ones."""
-    bad = (marks >> CANDIDATE & 1).float().scatter(1, played.unsqueeze(1), 0.0)
-    good_loss = functional.softplus(-logits.gather(1, played.unsqueeze(1))).squeeze(1)
-    bad_loss = (functional.softplus(logits) * bad).sum(dim=1) / bad.sum(dim=1).clamp(min=1.0)
-    return ((good_loss + bad_loss) / 2.0).mean()
+    """Return the mean cross entropy over positions of the candidates' shares with the move [N] that was played."""
+    return functional.cross_entropy(weigh_candidates(logits, marks), played)
+
+
+def calculate_margins(logits: torch.Tensor, marks: torch.Tensor) -> torch.Tensor:
+    """Return L_bad - L_good [N, S*S] of the candidates, 1 for other points, as judge_points does (nn/classifier.py)."""
+    share = torch.softmax(weigh_candidates(logits, marks), dim=1)
+    count = (marks >> CANDIDATE & 1).sum(dim=1, keepdim=True)
+    good = share * (count - 1)
+    return torch.where(count > 1, 1.0 - 2.0 * good / (good + 1.0 - share), 1.0 - 2.0 * share)
 
 
 class Turner:
@@ -151,7 +162,7 @@ def judge_by_net(network: BadMoveNet, samples: MoveSamples, size: int, batch_siz
     with torch.no_grad():
         for start in range(0, len(samples.marks), batch_size):
             marks = torch.from_numpy(samples.marks[start : start + batch_size].astype(np.int32)).to(device)
-            margins.append(-torch.tanh(network(make_planes(marks, size)) / 2.0).cpu().numpy())
+            margins.append(calculate_margins(network(make_planes(marks, size)), marks).cpu().numpy())
     return Margins.of(np.concatenate(margins), samples)
 
 

@@ -1,5 +1,6 @@
 """What a run would take: positions, steps and hours, from a few steps that reach no file."""
 
+import math
 import statistics
 import time
 from collections.abc import Iterator
@@ -39,14 +40,16 @@ def estimate_run(config: TrainConfig, recipe: Recipe, group: ProcessGroup) -> It
     data, batch = trainer.data, config.batch_size
     weights = sum(weight.numel() for weight in trainer.network.parameters())
     yield (f"Dry run, nothing is written. {data.train_count} positions to learn from in a pass, {data.test_count} to "
-           f"test on; {data.batches_per_epoch} steps of {batch} a pass; {weights} weights.")
+           f"test on; {data.batches_per_epoch} batches of {batch} a pass; {weights} weights.")
     seconds = measure_step(trainer)
     device = f"{trainer.device.type}, {trainer.precision.name}"
-    yield f"{batch / seconds:.0f} positions/s here and now ({device}), {seconds:.3f} seconds a step."
-    steps, limit = float("inf"), ""
+    yield f"{batch / seconds:.0f} positions/s here and now ({device}), {seconds:.3f} seconds a batch."
+    batches, limit = float("inf"), ""
     if config.epochs is not None:
-        steps, limit = config.epochs * data.batches_per_epoch, f"{config.epochs} passes"
-    if config.minutes is not None and 60.0 * config.minutes / seconds < steps:
-        steps, limit = 60.0 * config.minutes / seconds, f"{config.minutes:g} minutes"
-    yield (f"{limit}: {steps:.0f} steps, {steps * batch:.0f} positions, {steps / data.batches_per_epoch:.1f} passes, "
-           f"{steps * seconds / HOUR:.2f} hours, tests and checkpoints not counted.")
+        batches, limit = config.epochs * data.batches_per_epoch, f"{config.epochs} passes"
+    if config.minutes is not None and 60.0 * config.minutes / seconds < batches:
+        batches, limit = 60.0 * config.minutes / seconds, f"{config.minutes:g} minutes"
+    growth = config.batch_growth
+    steps = batches * (1.0 if growth == 1.0 else (1.0 - 1.0 / growth) / math.log(growth))
+    yield (f"{limit}: {steps:.0f} steps, {batches * batch:.0f} positions, {batches / data.batches_per_epoch:.1f} "
+           f"passes, {batches * seconds / HOUR:.2f} hours, tests and checkpoints not counted.")

@@ -1,4 +1,4 @@
-"""How a training step calculates on each kind of device: two small objects with the same three verbs."""
+"""How a training step calculates on each kind of device: two small objects with the same verbs."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -17,8 +17,11 @@ class Precision(Protocol):
     def forward(self) -> AbstractContextManager[Any]:
         """Return the context in which the network and the loss are calculated."""
 
-    def step(self, loss: torch.Tensor, optimizer: torch.optim.Optimizer, longest: float) -> None:
-        """Calculate the gradients, shorten them to the norm `longest` (0: leave them), and move the weights."""
+    def add(self, loss: torch.Tensor) -> None:
+        """Calculate the gradients and add them to those that are there."""
+
+    def step(self, optimizer: torch.optim.Optimizer, longest: float) -> None:
+        """Shorten the gradients to the norm `longest` (0: leave them), and move the weights."""
 
     def state_dict(self) -> dict[str, Any]:
         """Return what a checkpoint must keep."""
@@ -43,9 +46,12 @@ class FullPrecision:
         """Return a context that changes nothing."""
         return nullcontext()
 
-    def step(self, loss: torch.Tensor, optimizer: torch.optim.Optimizer, longest: float) -> None:
-        """Calculate the gradients, shorten them and move the weights."""
+    def add(self, loss: torch.Tensor) -> None:
+        """Calculate the gradients and add them."""
         loss.backward()
+
+    def step(self, optimizer: torch.optim.Optimizer, longest: float) -> None:
+        """Shorten the gradients and move the weights."""
         clip_gradients(optimizer, longest)
         optimizer.step()
 
@@ -73,9 +79,12 @@ class MixedPrecision:
         with torch.autocast(self.device_type, dtype=self.dtype):
             yield
 
-    def step(self, loss: torch.Tensor, optimizer: torch.optim.Optimizer, longest: float) -> None:
-        """Calculate scaled gradients, shorten them and move the weights; a step with overflown ones is left out."""
+    def add(self, loss: torch.Tensor) -> None:
+        """Calculate scaled gradients and add them."""
         self.scaler.scale(loss).backward()
+
+    def step(self, optimizer: torch.optim.Optimizer, longest: float) -> None:
+        """Shorten the gradients and move the weights; a step with overflown ones is left out."""
         self.scaler.unscale_(optimizer)
         clip_gradients(optimizer, longest)
         self.scaler.step(optimizer)

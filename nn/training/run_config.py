@@ -25,6 +25,7 @@ class TrainConfig:
     blocks: int | None = None
     seed: int = 0
     batch_size: int = learning_param.BATCH_SIZE
+    batch_growth: float = 1.0  # so many batches make a step at the end of the run
     optimizer: str = "sgd"  # or "adamw", "nadam", "sam", "muon"
     warm_up: int = 0  # steps in which the learning rate rises to its schedule
     clip: float = 0.0  # longest gradient of all weights together; 0: any

@@ -4,7 +4,9 @@ import shlex
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from itertools import islice
 from typing import Any
 
 import torch
@@ -149,13 +151,14 @@ class Trainer:
         with tqdm(total=1.0, initial=self.share(), desc=f"epoch {progress.epoch + 1}", bar_format=BAR,
                   disable=None if self.is_first else True, dynamic_ncols=True) as bar:
             for samples, symmetries in batches:
+                more = list(islice(batches, self._batches_of_a_step() - 1))
                 idle = time.monotonic() - self.last_saved
                 number, self.part, idle = self.group.maximum(stop.number, self.share(), idle)
                 if number or (progress.step and self.part >= 1.0):
                     return int(number)
                 if idle > CHECKPOINT_SECONDS:
                     self.save_state()
-                loss = self.step(samples, symmetries)
+                loss = self.step(samples, symmetries, *more)
                 self._keep()
                 bar.update(self.share() - bar.n)
                 if progress.step % CHECK_STEPS == 0:
@@ -165,24 +168,39 @@ class Trainer:
                     self._write_row(self._close_stretch(), None)
         return int(self.group.maximum(stop.number)[0])
 
-    def step(self, samples: Samples, symmetries: Any) -> torch.Tensor:
-        """Learn from one batch; returns the mean loss of this process's share of it."""
+    def _batches_of_a_step(self) -> int:
+        """Return how many batches the next step learns from (S. Smith et al., "Don't decay the learning rate, increase
+        the batch size", ICLR 2018): ever more, by the same factor in each equal part of the run.
+        """
+        growth = self.config.batch_growth
+        return 1 if growth == 1.0 else round(growth ** self.group.maximum(self.share())[0])
+
+    def step(self, samples: Samples, symmetries: Any, *more: tuple[Samples, Any]) -> torch.Tensor:
+        """Learn from a batch, and from more in the same step; returns the mean loss of the last one's own share."""
         rate = self.schedule.rate(self.progress.step, self.part)
         rate *= min(1.0, (self.progress.step + 1) / (self.config.warm_up + 1))
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
-        own, weight = self.group.share_of(len(symmetries))
+        batches = ((samples, symmetries), *more)
         if isinstance(self.optimizer, SharpnessAware):
-            self._losses(self.trained, samples.take(own), symmetries[own], None).mul(weight).backward()
+            self._add_gradients(batches, None)
             self.optimizer.climb()
-        loss = self._losses(self.trained, samples.take(own), symmetries[own], self.sums)
-        self.precision.step(loss * weight, self.optimizer, self.config.clip)
+        loss = self._add_gradients(batches, self.sums)
+        self.precision.step(self.optimizer, self.config.clip)
         if self.average is not None:
             self.average.update(self.progress.step)
         self.progress.step += 1
-        self.progress.batch += 1
+        self.progress.batch += len(batches)
         return loss
+
+    def _add_gradients(self, batches: Sequence[tuple[Samples, Any]], sums: Sums | None) -> torch.Tensor:
+        """Add the gradients of the mean loss of batches, and the batches to the sums; return the loss of the last."""
+        for samples, symmetries in batches:
+            own, weight = self.group.share_of(len(symmetries))
+            loss = self._losses(self.trained, samples.take(own), symmetries[own], sums)
+            self.precision.add(loss * weight / len(batches))
+        return loss.detach()
 
     def _losses(self, network: torch.nn.Module, samples: Samples, symmetries: Any, sums: Sums | None) -> torch.Tensor:
         """Return the mean loss of a batch and add the batch to the sums, if there are any."""

@@ -10,7 +10,7 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from engine.drawing import POINTS_OF_A_WIN, draw_move
 from engine.engine import Engine, EvaluatorSource
-from engine.levels import FULL_LEVEL, LEVELS, PLAIN_POLICY, Resigning
+from engine.levels import FULL_LEVEL, LEVELS, Resigning, plain_policy
 from engine.options import EngineOptions
 from nn.inference.policy_player import RawEvaluation, evaluate
 from tests.gtp.players import FakeEvaluator
@@ -131,10 +131,24 @@ def test_a_network_without_leads_is_asked_for_win_rates() -> None:
     assert board.onboard_pos[12] not in moves
 
 
+def test_plain_policy_plays_the_likeliest_move_or_draws() -> None:
+    board, evaluator, rng = GoBoard(5), FakeEvaluator(5), random.Random(1)
+    policy = np.full(26, 0.01)
+    policy[[7, 12, 18]] = 0.06, 0.4, 0.3
+    raw = RawEvaluation(policy, 0.5)
+
+    def drawn(temperature: float) -> set[int]:
+        return {draw_move(plain_policy(temperature), policy, raw, evaluator, board, Stone.BLACK, rng)
+                for _ in range(DRAWS)}
+
+    best, second, third = (board.onboard_pos[index] for index in (12, 18, 7))
+    assert drawn(0.0) == {best} and drawn(0.05) <= {best, second} and drawn(1.0) == {best, second, third}
+
+
 def test_plain_policy_asks_the_network_no_further() -> None:
     board, evaluator = GoBoard(5), FakeEvaluator(5)
     raw = RawEvaluation(np.full(26, 1 / 26), 0.5)
-    draw_move(PLAIN_POLICY, raw.policy, raw, evaluator, board, Stone.BLACK, random.Random(1))
+    draw_move(plain_policy(1.0), raw.policy, raw, evaluator, board, Stone.BLACK, random.Random(1))
     assert evaluator.calls == 0
 
 

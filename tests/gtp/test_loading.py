@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from common import kernel
 from engine.engine import Engine, EvaluatorSource
 from engine.game import Game
-from engine.loader import AbandonedError, EngineLoader, make_engine
+from engine.loader import AbandonedError, EngineLoader, make_engine, make_source
 from engine.options import KNOWING_TEMPERATURE, EngineOptions
 from gtp import session
 from gtp.analysis.fields import QueryError
@@ -22,7 +23,7 @@ from gtp.client import GtpClient
 from gtp.commands.setup import SetupCommands
 from gtp.reader import LineReader
 from nn.inference.loading import load_evaluator
-from nn.model_file import ANY_SIZE, find_sizes
+from nn.model_file import ANY_SIZE, find_sizes, find_specialist
 from nn.network.pooled_net import PooledConfig, PooledNet
 from nn.network.weights import save_network
 from tests.gtp.players import ROOT, Controller, FakeEvaluator
@@ -207,3 +208,13 @@ def test_queries_do_not_wait_for_the_compiler(model: Model, monkeypatch: pytest.
     monkeypatch.setattr("gtp.analysis.query.read_query", read)
     AnalysisClient(EngineOptions(), model.make, lambda _: None).run(LineReader(feed(b'{"id":"a"}\n')))
     assert patience == [False]
+
+
+@pytest.mark.parametrize(("size", "filters"), [(None, 8), (9, 8), (7, 4)])
+def test_a_network_of_one_size_plays_in_the_place_of_another_there(size: int | None, filters: int, tmp_path: Path):
+    save_network(PooledNet(PooledConfig(filters=4, blocks=1)), tmp_path / "own.bin")
+    assert find_specialist(tmp_path / "own.bin", size) == str(tmp_path / "own.bin")
+    save_network(PooledNet(PooledConfig(filters=8, blocks=1)), tmp_path / "own-9x9.bin")
+    evaluator: Any = make_source(EngineOptions(model=str(tmp_path / "own.bin"))).load(size)
+    assert evaluator.facts.filters == filters
+    assert find_specialist("none", size) == "none" and find_specialist("a.bin,b.bin", size) == "a.bin,b.bin"

@@ -104,7 +104,7 @@ def test_playouts_correct_the_win_rate_but_not_the_networks_value():
 
 def test_policy_moves_follow_the_seed():
     def moves(seed: int) -> list[str]:
-        gtp = Controller(policy_move=True, seed=seed)
+        gtp = Controller(policy_move=True, temperature=1.0, seed=seed)
         return [gtp.ask(f"genmove {color}") for color in "bwbwbw"]
     assert moves(1) == moves(1) != moves(2)
 

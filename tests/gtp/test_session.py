@@ -107,6 +107,15 @@ def test_model_lookup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         find_model("b.bin", beside)
 
 
+def test_models_of_an_ensemble_are_looked_up_one_by_one(tmp_path: Path):
+    for name in ("a.bin", "b.bin", "c,d.bin"):
+        (tmp_path / name).touch()
+    assert find_model("a.bin, b.bin", tmp_path) == f"{tmp_path}/a.bin,{tmp_path}/b.bin"
+    assert find_model("c,d.bin", tmp_path) == f"{tmp_path}/c,d.bin"
+    with pytest.raises(FileNotFoundError, match="program/e.bin|e.bin; give its path"):
+        find_model("a.bin,e.bin", tmp_path)
+
+
 def test_note_on_conflicting_times():
     assert describe_time_conflict(EngineOptions(visits=5)) is None
     note = describe_time_conflict(EngineOptions(visits=5, strict_visits=6, time=7.0))
@@ -122,6 +131,8 @@ def test_note_on_conflicting_times():
     (["--model", "there/is/none.bin"], "there/is/none.bin"), (["--no-such-option"], "--no-such-option"),
     (["argument"], "argument"), (["--override-version", ""], "--override-version"),
     (["--resign-streak", "0"], "--resign-streak"), (["--policy-temperature", "0"], "--policy-temperature"),
+    (["--gpus", "0,x"], "--gpus"), (["--gpus", "1,1"], "1,1"), (["--threads", "0"], "--threads"),
+    (["--model", "model/model.bin,there/is/none.bin"], "there/is/none.bin"),
     (["--playouts", "-1"], "--playouts"), (["--playouts", "10001"], "--playouts"),
 ])
 def test_bad_options_are_one_line_and_exit_2(options: list[str], named: str):

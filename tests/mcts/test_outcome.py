@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from board.go_board import GoBoard
@@ -14,6 +15,9 @@ from mcts.outcome import playout_share, playout_value
 from mcts.params import SearchLimit, Selection
 from mcts.tree import MCTSTree
 from mcts.tree_arrays import Batch, new_batch
+from mcts.uct.params import UctParams
+from mcts.uct.rollout import PatternRollouts
+from nn.feature import take_position
 from tests.mcts.evaluators import ConstantEvaluator, HashEvaluator
 from tests.mcts.test_terminal import SEARCHES, SETTLED
 from tests.mcts.trees import Game, check_positions, check_tree, small_params, snapshot
@@ -34,7 +38,8 @@ CAUGHT = """
 """
 
 
-def judge(board: GoBoard, color: Stone, selection: Selection, batch: Batch) -> tuple[float, float]:
+def judge(board: GoBoard, color: Stone, selection: Selection, batch: Batch, rollouts: PatternRollouts | None = None,
+          ) -> tuple[float, float]:
     """Return the share of the playouts and their value for `color`, found from the position on the board."""
     copy = board.copy()
     copy.state.info[TO_MOVE] = int(color)
@@ -42,13 +47,20 @@ def judge(board: GoBoard, color: Stone, selection: Selection, batch: Batch) -> t
     filled = 1 - empty / board.board_size**2
     ramp = (filled - selection.playout_begin) / (selection.playout_full - selection.playout_begin)
     share = selection.playout_share * min(1.0, max(0.0, ramp))
-    return share, playout_value(copy.state.buffer, board.komi, selection.playouts, batch) if share > 0 else 0.0
+    if share == 0:
+        return 0.0, 0.0
+    if rollouts is None:
+        return share, playout_value(copy.state.buffer, board.komi, selection.playouts, batch)
+    take_position(batch.positions, 0, copy.state, copy.history, np.zeros((0, 0), dtype=np.uint64))
+    rollouts(batch, 1, board.komi, selection)
+    return share, float(batch.playout_value[0])
 
 
-def check_values(node: MCTSNode, board: GoBoard, color: Stone, selection: Selection, batch: Batch) -> float:
+def check_values(node: MCTSNode, board: GoBoard, color: Stone, selection: Selection, batch: Batch,
+                 rollouts: PatternRollouts | None = None) -> float:
     """Assert that every node's value is the network's and the playouts' in their shares; return the shares' sum."""
-    share, won = judge(board, color, selection, batch)
-    assert 0.0 <= won <= 1.0 and float(2 * selection.playouts * won).is_integer()
+    share, won = judge(board, color, selection, batch, rollouts)
+    assert 0.0 <= won <= 1.0 and round(2 * selection.playouts * won, 4).is_integer()
     assert math.isclose(node.value, (1 - share) * node.raw_value + share * won, abs_tol=1e-6)
     total, opponent = share, Stone.get_opponent_color(color)
     for i, pos in enumerate(node.action.tolist()):
@@ -60,7 +72,7 @@ def check_values(node: MCTSNode, board: GoBoard, color: Stone, selection: Select
             continue
         after = board.copy()
         after.put_stone(pos, color)
-        total += check_values(child, after, opponent, selection, batch)
+        total += check_values(child, after, opponent, selection, batch, rollouts)
     return total
 
 
@@ -81,6 +93,28 @@ def test_playouts_of_a_settled_position_end_as_it_stands(color: str, komi: float
     margin = (-1 - komi) * (1 if color == "b" else -1)
     _, won = judge(game.board, game.stone, WITH_PLAYOUTS, new_batch(5, 1))
     assert won == (0.5 if margin == 0 else float(margin > 0))
+
+
+@pytest.mark.parametrize("color", ["b", "w"])
+@pytest.mark.parametrize("komi", [-20.0, -1.5, -1.0, -0.5, 7.0])
+def test_rollouts_of_a_settled_position_end_as_it_stands(color: str, komi: float) -> None:
+    game = Game.from_diagram(SETTLED, color, komi)
+    margin = (-1 - komi) * (1 if color == "b" else -1)
+    _, won = judge(game.board, game.stone, WITH_PLAYOUTS, new_batch(5, 1), PatternRollouts(5, UctParams()))
+    assert won == (0.5 if margin == 0 else float(margin > 0))
+
+
+@pytest.mark.parametrize("batch_size", [1, 8])
+def test_every_node_holds_what_rollouts_from_its_own_position_say(batch_size: int) -> None:
+    game, rollouts = Game.random(7, 20, seed=5), PatternRollouts(7, UctParams())
+    params = replace(small_params(batch_size, selection=WITH_PLAYOUTS), rollout="patterns")
+    tree = MCTSTree(HashEvaluator(7), 7, params)
+    tree.search(game.board, game.stone, SearchLimit(60, strict=True))
+    check_tree(tree)
+    assert check_values(tree.root, game.board, game.stone, WITH_PLAYOUTS, new_batch(7, 1), rollouts) > 1.0
+    by_chance = judge(game.board, game.stone, Selection(playouts=400, playout_begin=-1.0), new_batch(7, 1))
+    by_patterns = judge(game.board, game.stone, Selection(playouts=400, playout_begin=-1.0), new_batch(7, 1), rollouts)
+    assert by_chance != by_patterns
 
 
 @pytest.mark.parametrize("color", ["b", "w"])

@@ -76,7 +76,7 @@ def test_a_pruned_tree_is_sound() -> None:
 def made_up_classifier(path: Path) -> Classifier:
     """Write a classifier with random weights."""
     rng, f = np.random.default_rng(1), 3
-    shapes = ((MARKS, 3, 3 * f), (3, 3, f), (f,), (1, f, f, 9), (1, f), (f,), (1,))
+    shapes = ((MARKS, 3, 3 * f), (3, 3, f), (f,), (1, f, f, 9), (1, f), (f,))
     weights = Classifier(*(rng.standard_normal(shape).astype(np.float32) for shape in shapes))
     write_classifier(weights, path)
     return weights

@@ -55,5 +55,7 @@ def test_on_a_gpu() -> None:
 def test_loading(tmp_path) -> None:
     batches, description = load_batch_evaluator("none", SIZE, False, torch.get_num_threads(), POSITIONS)
     assert not batches.on_gpu and "5x5 on cpu" in description
+    remembering, _ = load_batch_evaluator("none", SIZE, False, 1, POSITIONS, memory=1 << 20)
+    check(remembering, load_evaluator("none", SIZE), 1e-5)
     with pytest.raises(ModelFileError, match="no such file"):
         load_batch_evaluator(str(tmp_path / "x.bin"), SIZE, False, 1)

@@ -20,7 +20,8 @@ from nn.data.data_generator import generate_game_data
 from nn.data.game_file import read_game_file
 from nn.data.game_samples import GameSamples
 from nn.data.labels import pack_policies, read_labels
-from nn.feature import encode_board
+from nn.feature import PlaneSet, encode_board
+from nn.history_feature import HISTORY
 from nn.network.weights import load_network
 from nn.plane_sets import KATAGO, RICH
 from nn.training.learn import SUPERVISED, TrainConfig, train
@@ -66,27 +67,29 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def open_games(folder: Path, batch_size: int = 4, test_share: float = 0.0, teacher_weight: float = 1.0) -> GameSamples:
+def open_games(folder: Path, batch_size: int = 4, test_share: float = 0.0, teacher_weight: float = 1.0,
+               plane_set: PlaneSet = KATAGO) -> GameSamples:
     games = [("games_0.npz", read_game_file(folder / "games_0.npz", [SIZE]))]
-    return GameSamples(games, KATAGO, SIZE, batch_size, 3, test_share, teacher_weight)
+    return GameSamples(games, plane_set, SIZE, batch_size, 3, test_share, teacher_weight)
 
 
-def replay(folder: Path, name: str) -> list[tuple[np.ndarray, int]]:
+def replay(folder: Path, name: str, plane_set: PlaneSet) -> list[tuple[np.ndarray, int]]:
     """Return the planes before each move of a game, and the policy's entry of the move, by way of GoBoard."""
     reader = SGFReader(str(folder / "games" / name), SIZE)
     board = GoBoard(SIZE, komi=reader.komi)
     board.set_up(reader.black_stones, reader.white_stones)
     result = []
     for pos, color in zip(reader.moves, reader.colors, strict=True):
-        planes = encode_board(board, Stone(color), KATAGO)
+        planes = encode_board(board, Stone(color), plane_set)
         result.append((planes, int(get_geometry(SIZE).policy_index[pos])))
         board.put_stone(pos, Stone(color))
     return result
 
 
-def test_every_position_is_encoded_as_the_board_has_it(folder: Path) -> None:
-    data = open_games(folder, batch_size=5, test_share=0.0)
-    expected = [one for name in GAMES for one in replay(folder, name)]
+@pytest.mark.parametrize("plane_set", [KATAGO, HISTORY])
+def test_every_position_is_encoded_as_the_board_has_it(folder: Path, plane_set: PlaneSet) -> None:
+    data = open_games(folder, batch_size=5, test_share=0.0, plane_set=plane_set)
+    expected = [one for name in GAMES for one in replay(folder, name, plane_set)]
     assert data.train_count == len(expected) == 16 and data.test_count == 0
     wanted, seen = (Counter[tuple[bytes, int]]() for _ in range(2))
     wanted.update((planes.tobytes(), move) for planes, move in expected)
@@ -130,7 +133,7 @@ def test_an_epoch_resumes_in_the_middle_and_tests_are_the_last_games(folder: Pat
         assert np.array_equal(turned, again)
     assert not list(data.training_batches(1, data.batches_per_epoch))  # stopped behind the last batch
     tested = np.concatenate([samples.move for samples, _ in data.test_batches()])
-    assert list(tested) == [move for _, move in replay(folder, "c.sgf")]
+    assert list(tested) == [move for _, move in replay(folder, "c.sgf", KATAGO)]
 
 
 def test_labels_come_packed_or_not(folder: Path, tmp_path: Path) -> None:

@@ -72,8 +72,8 @@ def slow_planes(boards: list[SlowBoard], moves: list[Move], color: str, komi: fl
 def fast_planes(twins: Twins, states: list, moves: list[Move], color: str, komi: float, encoder: Encoder) -> np.ndarray:
     """Return the same planes from the kernels."""
     positions = KATAGO.new_positions(twins.size, 1)
-    for buffer, age in ((positions.now, 0), (positions.before, 1), (positions.earlier, 2)):
-        buffer[0] = states[-1 - min(age, len(states) - 1)].buffer
+    for buffer, age in ((positions.now[0], 0), (positions.past[0, 0], 1), (positions.past[0, 1], 2)):
+        buffer[:] = states[-1 - min(age, len(states) - 1)].buffer
     for k, (mover, point) in enumerate(reversed(moves[-5:])):
         if mover != (OTHER[color] if k % 2 == 0 else color):
             break

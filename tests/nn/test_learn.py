@@ -23,6 +23,7 @@ from nn.data.dataset import DataSet, load_samples, make_batch
 from nn.network.dual_net import DualNet
 from nn.network.weights import load_network
 from nn.training.learn import SUPERVISED, TrainConfig, TrainError, train
+from nn.training.precision import FullPrecision
 from nn.training.trainer import Trainer
 from tests.nn.samples import make_arrays, write_data
 from tests.reference.katago_model import TinyNetwork
@@ -72,7 +73,7 @@ def test_it_learns_32_samples_by_heart(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("stop_at", "settings"), [
     (3, {}), (10, {}), (16, {}), (30, {}), (10, {"optimizer": "muon"}),
     (10, {"optimizer": "nadam", "warm_up": 5, "clip": 1.0, "label_smoothing": 0.1}), (10, {"optimizer": "sam"}),
-    (10, {"ownership_weight": 1.0}),
+    (10, {"ownership_weight": 1.0}), (10, {"batch_growth": 4.0}), (10, {"batch_growth": 3.0, "optimizer": "sam"}),
 ])
 def test_a_resumed_run_equals_the_uninterrupted_one(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int, settings: dict[str, Any]
@@ -82,8 +83,8 @@ def test_a_resumed_run_equals_the_uninterrupted_one(
     other = replace(config, output=tmp_path / "other" / "sl-model.bin")
     original = Trainer.step
 
-    def step_and_signal(self, samples, symmetries):
-        loss = original(self, samples, symmetries)
+    def step_and_signal(self, *batches):
+        loss = original(self, *batches)
         if self.progress.step == stop_at:
             os.kill(os.getpid(), signal.SIGTERM)
         return loss
@@ -188,6 +189,41 @@ def test_the_budget_of_minutes_spans_all_parts(config: TrainConfig, monkeypatch:
     assert len(rates) == 20
     assert rates[9] == pytest.approx(0.01 * 10 / 200 * 0.5 * (1 + math.cos(math.pi * 9 * 6 / 120)))
     assert 0.0 < rates[-1] < 1e-5
+
+
+def test_a_step_over_several_batches_is_one_over_all_their_positions(config: TrainConfig) -> None:
+    trainers = [Trainer(replace(config, norm="none", ema=0.0), SUPERVISED) for _ in range(2)]
+    for trainer in trainers:  # no statistics of a batch, and no rounding that depends on its length
+        trainer.network.eval()
+        trainer.precision = FullPrecision()
+    samples, symmetries = next(trainers[0].data.training_batches(0))
+    half = len(symmetries) // 2
+    parts = [(samples.take(part), symmetries[part]) for part in (slice(0, half), slice(half, 2 * half))]
+    trainers[0].step(samples.take(slice(0, 2 * half)), symmetries[:2 * half])
+    trainers[1].step(*parts[0], parts[1])
+    weights = [trainer.network.state_dict() for trainer in trainers]
+    assert all(torch.allclose(one, weights[1][name], atol=1e-6) for name, one in weights[0].items())
+    assert [trainer.progress.batch for trainer in trainers] == [1, 2]
+    assert trainers[0].sums.count() == trainers[1].sums.count() == 2 * half
+
+
+def test_steps_grow_by_the_same_factor_in_equal_parts(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    original = Trainer.step
+
+    def step(self, *batches):
+        seen.append(len(batches) - 1)
+        return original(self, *batches)
+
+    monkeypatch.setattr(Trainer, "step", step)
+    train(replace(config, batch_growth=4.0))
+    batches = 3 * Trainer(config, SUPERVISED).data.batches_per_epoch
+    done = 0
+    for number in seen:
+        wanted = round(4.0 ** (done / batches))
+        assert number == min(wanted, batches // 3 - done % (batches // 3))  # a step ends with its pass
+        done += number
+    assert done == batches and seen[0] == 1 and max(seen) >= 3
 
 
 def test_a_budget_of_no_time_still_takes_one_step(config: TrainConfig) -> None:

@@ -15,7 +15,7 @@ import torch
 from nn.inference import loading
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.evaluation_cache import CachedEvaluator
-from nn.inference.evaluator import NetworkEvaluator, copy_for_inference
+from nn.inference.evaluator import copy_for_inference
 from nn.inference.loading import RUNTIME_VARIABLE, load_evaluator
 from nn.model_file import ModelFileError, read_model_file
 from nn.network.dual_net import DualNet
@@ -136,7 +136,7 @@ def test_torch_runs_what_openvino_cannot(runtime: Path, tmp_path: Path, monkeypa
 
     monkeypatch.setattr(openvino_export, "export", fail)
     save_network(make_network("lecture"), tmp_path / "x.bin")
-    assert isinstance(load_evaluator(tmp_path / "x.bin"), NetworkEvaluator)
+    assert "OpenVINO" not in load_evaluator(tmp_path / "x.bin").description
     assert "x.bin, torch does: no such operator in the network\n" in capsys.readouterr().err
     with pytest.raises(ModelFileError, match="no such file"):
         load_evaluator(tmp_path / "missing.bin")
@@ -159,9 +159,9 @@ def test_when_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_search_waits_for_a_size_to_be_compiled(second_start: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All are ready after `prepare` and its thread, and kept on disk: what a timed search would pay for is done."""
+    """All are ready after `prepare_more` and its thread, and kept on disk: a timed search pays for nothing"""
     evaluator = load_evaluator(second_start, SIZE)
-    evaluator.prepare()
+    evaluator.prepare_more()
     for thread in threading.enumerate():
         if thread.name == "OpenVINO sizes":
             thread.join()

@@ -112,7 +112,8 @@ def test_gradients_are_shortened_together() -> None:
         for weight in weights:
             weight.data.zero_()
         optimizer.zero_grad()
-        FullPrecision().step(sum(10.0 * weight.sum() for weight in weights), optimizer, clip)  # type: ignore[arg-type]
+        FullPrecision().add(sum(10.0 * weight.sum() for weight in weights))  # type: ignore[arg-type]
+        FullPrecision().step(optimizer, clip)
         moved = torch.cat([weight.detach().flatten() for weight in weights])
         assert moved.norm().item() == pytest.approx(length, rel=1e-4)
 

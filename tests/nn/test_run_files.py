@@ -116,7 +116,7 @@ def test_a_dry_run_tells_positions_steps_and_hours_and_writes_nothing(
     estimate(replace(config, epochs=6), SUPERVISED, ProcessGroup(False))
     told = capsys.readouterr().out.splitlines()
     assert not config.output.parent.exists() or not contents(config.output.parent)
-    assert "32 positions to learn from" in told[0] and "4 steps of 8 a pass" in told[0] and "positions/s" in told[1]
+    assert "32 positions to learn from" in told[0] and "4 batches of 8 a pass" in told[0] and "positions/s" in told[1]
     assert told[2].startswith("6 passes: 24 steps, 192 positions, 6.0 passes, 0.0")
     estimate(replace(config, epochs=None, minutes=0.001), SUPERVISED, ProcessGroup(False))
     assert capsys.readouterr().out.splitlines()[2].startswith("0.001 minutes: ")

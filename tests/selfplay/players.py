@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -10,9 +11,12 @@ from board.go_board import GoBoard
 from board.random_state import next_random
 from board.score import get_area
 from board.stone import Stone
+from mcts.analysis import CandidateMove
+from mcts.constant import PUCT
 from mcts.node import MCTSNode
 from mcts.params import NETWORK_ALONE, SearchLimit, SearchParams
-from mcts.searches import VISITS
+from mcts.root_noise import mix_root_noise
+from mcts.searches import IMPROVED, TEMPERED, VISITS
 from mcts.tree import MCTSTree
 from nn.feature import Evaluator, plane_set_of
 from selfplay.batch import SelfPlay
@@ -79,6 +83,17 @@ def complete_values(node: MCTSNode) -> np.ndarray:
     return np.where(tried, q, mixed)
 
 
+def search_with_root_noise(tree: MCTSTree, board: GoBoard, color: Stone, terms: Terms, cap: int,
+                           noise: KernelNoise) -> CandidateMove:
+    """Return the most visited move of AlphaZero's search."""
+    tree.search(board, color, SearchLimit(0, strict=True))
+    assert tree.root.node_visits == 0
+    if cap == FULL:
+        room = np.zeros(terms.board_size ** 2 + 1)
+        mix_root_noise(tree.arrays, terms.root_noise, terms.policy_index, room, noise.random_state)
+    return tree.search(board, color, SearchLimit(int(terms.visits[cap]), strict=True)).candidates[0]
+
+
 def play_slowly(evaluator: Evaluator, terms: Terms, new: NewGame) -> GameRecord:
     """Play one game with MCTSTree and GoBoard, as the issue describes it."""
     komi = terms.komi + new.extra_komi
@@ -93,22 +108,33 @@ def play_slowly(evaluator: Evaluator, terms: Terms, new: NewGame) -> GameRecord:
     while reason is None:
         color = board.get_to_move()
         cap = FAST if terms.full_share < 1 and next_random(noise.random_state) >= terms.full_share else FULL
-        limit, noisy = SearchLimit(int(terms.visits[cap])), generator if cap == FULL else None
-        best = tree.search_with_sequential_halving(board, color, limit, noisy).candidates[0]
+        if terms.soft_resign and new.may_resign and gave_up is not None:
+            cap = FAST
+        if terms.algorithm == PUCT:
+            tree = MCTSTree(evaluator, terms.board_size, replace(params, batch_size=1))
+            best = search_with_root_noise(tree, board, color, terms, cap, noise)
+        else:
+            limit, noisy = SearchLimit(int(terms.visits[cap])), generator if cap == FULL else None
+            best = tree.search_with_sequential_halving(board, color, limit, noisy).candidates[0]
         if best.winrate < terms.resign_threshold:
             gave_up = gave_up or color
-            if new.may_resign:
+            if new.may_resign and not terms.soft_resign:
                 reason = EndReason.RESIGNATION
                 break
         policy = np.full(terms.board_size ** 2 + 1, -1.0)
         index = tree.geometry.policy_index[tree.root.action]
         shares = tree.root.children_visits / tree.root.node_visits
-        policy[index] = shares if terms.target == VISITS else tree.improved_policy(terms.target_scale)[index]
+        tempered = shares ** (1 / terms.opening_temperature)
+        drawn = len(policies) < terms.opening_moves
+        policy[index] = (
+            tree.improved_policy(terms.target_scale)[index] if terms.target == IMPROVED else shares
+            if terms.target == VISITS else tempered / tempered.sum() if drawn else tree.root.action == best.pos)
         policies.append(policy if cap == FULL else np.full_like(policy, -1.0))
         values.append(float(policy[index] @ complete_values(tree.root)))
         pos = best.pos
-        if len(policies) <= terms.opening_moves:
-            pos = draw(policy[index], terms.opening_temperature, tree.root.action, noise.random_state)
+        if drawn:
+            temperature = 1.0 if terms.target == TEMPERED else terms.opening_temperature
+            pos = draw(policy[index], temperature, tree.root.action, noise.random_state)
         board.put_stone(pos, color)
         if board.is_over:
             reason = EndReason.TWO_PASSES

@@ -3,16 +3,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from board.coordinate import Coordinate
+from board.geometry import get_geometry
 from board.ruleset import Rules
 from board.score import get_area
 from board.stone import Stone
-from mcts.constant import C_SCALE
-from mcts.searches import DEFAULT_TARGET
+from nn.history_feature import HISTORY
 from nn.rich_feature import KOMI, RICH
 from selfplay.game import EndReason, GameRecord, NewGame, draw_game
 from selfplay.games import new_terms
@@ -78,6 +79,57 @@ def test_one_game_is_one_search_after_the_other_some_of_them_fast(
 ) -> None:
     compare_with_searches(size, visits, 0.5, 0.05, 4, opening_moves=opening_moves, full_share=full_share,
                           fast_visits=fast_visits)
+
+
+@pytest.mark.parametrize(("full_share", "threshold"), [(1.0, 0.2), (0.5, 0.3)])
+def test_one_game_is_one_search_after_the_other_to_the_end_of_a_lost_game(full_share: float, threshold: float) -> None:
+    compare_with_searches(5, 16, 0.5, threshold, 6, full_share=full_share, fast_visits=4, soft_resign=True)
+
+
+def test_a_lost_game_is_played_on_and_teaches_nothing_more() -> None:
+    """Up to the move that would have been the resignation the games are those that end there."""
+    records, resigned = (
+        play_games(HashEvaluator(5), new_terms(5, 16, HALF, 0.45, fast_visits=4, soft_resign=soft), begin(80))
+        for soft in (True, False))
+    lost = 0
+    for record, short in zip(records, resigned, strict=True):
+        assert record.reason != EndReason.RESIGNATION and record.gave_up == short.gave_up
+        length = len(short.moves)
+        assert record.moves[:length] == short.moves
+        if short.reason == EndReason.RESIGNATION:
+            lost += 1
+            taught = (record.policy >= 0).max(axis=1)
+            assert len(record.moves) > length and taught[:length + 1].all() and not taught[length + 1:].any()
+            assert record.would_have_lost is not None and short.would_have_lost is None
+    assert lost > 5
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"root_noise": 0.0}, {"target": "visits", "opening_moves": 6, "opening_temperature": 0.5},
+    {"target": "tempered", "opening_moves": 6, "opening_temperature": 1.5}, {"target": "tempered", "search": "gumbel"},
+    {"target": "tempered", "full_share": 0.5, "fast_visits": 5},
+])
+def test_alphazero_plays_one_search_after_the_other(options: dict[str, Any]) -> None:
+    compare_with_searches(5, 20, 0.5, 0.05, 3, **{"search": "puct", **options})
+
+
+def test_a_tempered_target_is_the_move_alone_after_the_opening() -> None:
+    terms = new_terms(5, 16, HALF, 0.0, search="puct", target="tempered", opening_moves=5)
+    for record in play_games(HashEvaluator(5), terms, begin(5)):
+        most = record.policy.max(axis=1)
+        assert (most[:5] < 1).any() and (most[5:] == 1).all()
+        played = [get_geometry(5).policy_index[pos] for pos in record.moves]
+        assert (record.policy.argmax(axis=1)[5:] == played[5:]).all()
+
+
+class HistoryEvaluator(HashEvaluator):
+    """Sees the last eight boards."""
+
+    plane_set = HISTORY
+
+
+def test_games_of_a_network_that_looks_back_are_one_search_after_the_other() -> None:
+    compare_with_searches(5, 16, 0.5, 0.05, 3, evaluator=HistoryEvaluator(5), opening_moves=4)
 
 
 class KomiEvaluator:
@@ -158,13 +210,10 @@ def test_small_games_are_one_search_after_the_other(size: int, visits: int) -> N
 
 
 def compare_with_searches(size: int, visits: int, komi: float, threshold: float, games: int,
-                          target_scale: float = C_SCALE, opening_moves: int = 0,
-                          opening_temperature: float = 1.0, policy_temperature: float = 1.0,
-                          target: str = DEFAULT_TARGET, full_share: float = 1.0, fast_visits: int = 2) -> None:
-    """Play games both ways; they must be equal to the last bit."""
-    terms = new_terms(size, visits, Rules.of(komi, True), threshold, target_scale, opening_moves, opening_temperature,
-                      policy_temperature, target=target, full_share=full_share, fast_visits=fast_visits)
-    evaluator = HashEvaluator(size)
+                          evaluator: HashEvaluator | None = None, **options: Any) -> None:
+    """Play games both ways; they must be equal to the last bit. `options` are those of new_terms."""
+    terms = new_terms(size, visits, Rules.of(komi, True), threshold, **options)
+    evaluator = evaluator or HashEvaluator(size)
     for new in begin(games, seed=size):
         [fast] = play_games(evaluator, terms, [new], positions=16)
         slow = play_slowly(evaluator, terms, new)

@@ -5,6 +5,7 @@ The nodes run without compiled code: the games are tiny, and each node would fir
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -114,6 +115,11 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
+def moves(records: dict[str, bytes]) -> dict[str, bytes]:
+    """Return records without what the network said: its last digits depend on how many positions a call has."""
+    return {name: re.sub(rb"C\[[^]]*\]|HV\[[^]]*\]", b"", content) for name, content in records.items()}
+
+
 def test_a_node_joins_and_another_is_lost(root: Path, tmp_path: Path, cluster: Any, model: str) -> None:
     """The games are those of a single machine, and what was finished is not touched again."""
     count = 64
@@ -144,7 +150,7 @@ def test_a_node_joins_and_another_is_lost(root: Path, tmp_path: Path, cluster: A
     assert len(lost) == 1 and "games begin again" in lost[0] and lost[0] in (folder / LOG_FILE).read_text()
     assert "errors 1" in out and "Traceback" not in err and "(ClusterWorker pid=" not in out + err
     after = games(folder)
-    assert after == games(tmp_path / "local" / "1") and len(after) == count
+    assert moves(after) == moves(games(tmp_path / "local" / "1")) and len(after) == count
     assert {name: (after[name], (folder / name).stat().st_mtime_ns) for name in before} == before
     assert {path.name for path in folder.iterdir()} == {BATCH_FILE, LOG_FILE, *after}
 

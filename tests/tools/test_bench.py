@@ -6,23 +6,31 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from click.testing import CliRunner, Result
 
 from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
+from common.cores import count_usable_cores
 from common.kernel import without_compiler
 from engine.options import EngineOptions
 from mcts.outcome import playout_share
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
+from nn.inference.board_evaluator import Answers
+from nn.inference.evaluator import NetworkEvaluator, copy_for_inference
 from nn.inference.loading import load_evaluator
+from nn.network.dual_net import DualNet
+from nn.network.weights import load_network, save_network
 from tests.mcts.test_pruning import made_up_classifier
 from tools.bench import main
+from tools.benchlib.accuracy import measure_accuracy
 from tools.benchlib.board_bench import copy_back_and_forth, generate_moves
 from tools.benchlib.evaluators import FreeEvaluator, HashEvaluator
 from tools.benchlib.measure import BenchSettings, Figure, interleave, measure, measure_nanoseconds, measure_rate
-from tools.benchlib.network_bench import compare_with_torch
+from tools.benchlib.network_bench import BATCH_SIZES, compare_with_torch
+from tools.benchlib.playout_bench import compute_speed
 from tools.benchlib.positions import LATE_9X9, MIDGAME_9X9, make_board, make_random_board
 from tools.benchlib.report import format_figure
 from tools.benchlib.signature import CASES, Case, calculate_signature, hash_tree
@@ -59,11 +67,20 @@ def check_figures(figures: list[dict[str, Any]], runs: int = 2) -> None:
 
 
 def test_playouts(tmp_path: Path) -> None:
-    """Both sizes have their playouts, with and without knowledge, and a search."""
+    """Both sizes have their playouts, with and without knowledge, and a search, on one core and on all."""
     figures = call_for_json(tmp_path, "playouts", "--engine-visits", "10")["figures"]
     check_figures(figures)
-    assert [figure["name"].split()[0] for figure in figures] == ["9x9"] * 3 + ["19x19"] * 3
-    assert [figure["target"] for figure in figures] == [25000, None, None, 6000, None, None]
+    rows = 3 + (count_usable_cores() > 1)
+    assert [figure["name"].split()[0] for figure in figures] == ["9x9"] * rows + ["19x19"] * rows
+    assert [figure["target"] for figure in figures] == [25000, *[None] * (rows - 1), 6000, *[None] * (rows - 1)]
+
+
+def test_what_threads_would_make() -> None:
+    """Half of a visit is the playout: two threads save a quarter, ever so many one half."""
+    assert compute_speed(200.0, 100.0, 1) == pytest.approx(100.0)
+    assert compute_speed(200.0, 100.0, 2) == pytest.approx(100.0 / 0.75)
+    assert compute_speed(200.0, 100.0, 10**9) == pytest.approx(200.0)
+    assert compute_speed(100.0, 110.0, 8) == pytest.approx(800.0)
 
 
 def test_board(tmp_path: Path) -> None:
@@ -89,8 +106,30 @@ def test_another_runtime_is_compared_with_torch() -> None:
     """Both have the same planes in turn."""
     runtime = load_evaluator("none", 3)
     figures = list(compare_with_torch(runtime, runtime, BenchSettings(seconds=0.001, runs=1)))
-    assert [figure.name for figure in figures] == [f"network / torch, batch {n}" for n in (1, 8, 16, 64, 256)]
+    assert [figure.name for figure in figures] == [f"network / torch, batch {n}" for n in BATCH_SIZES]
     assert all(figure.value > 0 for figure in figures)
+
+
+def test_accuracy_is_that_of_the_answers(tmp_path: Path) -> None:
+    """A runtime that says what float32 does has no error, one that says something else has."""
+    torch.manual_seed(2)
+    save_network(DualNet(torch.device("cpu"), 3, 8, 1), tmp_path / "x.bin")
+    network = load_network(tmp_path / "x.bin", 3, False)
+
+    class Exact(NetworkEvaluator):
+        def evaluate_plainly(self, planes: np.ndarray) -> Answers:
+            with torch.inference_mode():
+                return tuple(answer.numpy() for answer in copy_for_inference(network)(torch.from_numpy(planes)))
+
+    class Reversed(Exact):
+        def evaluate_plainly(self, planes: np.ndarray) -> Answers:
+            logits, chances = super().evaluate_plainly(planes)
+            return -logits, chances[:, ::-1]
+
+    figures = list(measure_accuracy(str(tmp_path / "x.bin"), {"exact": Exact(network), "wrong": Reversed(network)}))
+    same, off, wrong_same, wrong_off = (figure.value for figure in figures)
+    assert same == 100.0 and off < 1e-4
+    assert wrong_same < 20.0 and wrong_off > 1.0
 
 
 @pytest.mark.slow
@@ -98,7 +137,7 @@ def test_network_and_engine(tmp_path: Path) -> None:
     """A random network is measured alone and in the search, and described."""
     content = call_for_json(tmp_path, "network", "--model", "none")
     check_figures(content["figures"])
-    assert [figure["name"] for figure in content["figures"]] == [f"network, batch {n}" for n in (1, 8, 16, 64, 256)]
+    assert [figure["name"] for figure in content["figures"]] == [f"network, batch {n}" for n in BATCH_SIZES]
     assert "64x6" in content["notes"][0] and content["machine"]["torch_threads"] >= 1
 
     figures = call_for_json(tmp_path, "engine", "--model", "none", "--engine-visits", "20")["figures"]
@@ -110,6 +149,21 @@ def test_network_and_engine(tmp_path: Path) -> None:
     assert 1 < by_name["positions a network call, batch 16"]["value"] <= 16
     assert by_name["search late in a game, default / network"]["target"] == 80
     assert sum("beside" in name and "busy loops" in name for name in by_name) == 2
+
+
+@pytest.mark.slow
+def test_training_stands_beside_a_bare_loop(tmp_path: Path) -> None:
+    """Both kinds of network learn from the folder's games, on a tiny board."""
+    (tmp_path / "1.sgf").write_text("(;GM[1]SZ[3]RE[B+9];B[bb];W[cb];B[bc];W[cc];B[ba])")
+    content = call_for_json(tmp_path, "training", "--kifu-dir", str(tmp_path), "--size", "3", "--games", "1")
+    check_figures(content["figures"])
+    for name in ("lecture's network", "pooled network"):
+        figures = {figure["name"]: figure["values"] for figure in content["figures"] if name in figure["name"]}
+        assert list(figures) == [f"{part}, {name}" for part in
+                                 ("training", "bare loop", "training / bare loop", "waiting for data")]
+        assert 0 < figures[f"waiting for data, {name}"][0] < 100
+    result = call("training", "--kifu-dir", str(tmp_path), "--size", "4", *QUICK)
+    assert result.exit_code == 2 and "no usable 4x4 game" in result.output
 
 
 @pytest.mark.slow

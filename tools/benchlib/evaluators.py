@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nn.constant import INPUT_PLANES
+from nn.feature import plane_set_of
 
 # Odd constants of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -90,12 +90,13 @@ class HashEvaluator:
 
     def __init__(self, board_size: int) -> None:
         """Prepare the multipliers of the hash."""
-        inputs, actions = INPUT_PLANES * board_size * board_size, board_size * board_size + 1
+        points = board_size * board_size
+        inputs, actions = plane_set_of(self).planes * points, points + 1
         self._weights = mix(np.arange(inputs, dtype=np.uint64))
         self._actions = mix(np.arange(actions, dtype=np.uint64) + np.uint64(2**32))
 
     def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return policy logits float32 [N, A] and values float32 [N, 3] of planes [N, 6, S, S]."""
+        """Return policy logits float32 [N, A] and values float32 [N, 3] of planes [N, P, S, S]."""
         bits = planes.reshape(len(planes), -1).astype(np.int64).view(np.uint64)
         hashes = mix((bits * self._weights).sum(axis=1, dtype=np.uint64))
         logits = to_unit(mix(hashes[:, None] ^ self._actions)) * np.float32(HASHED_LOGIT_RANGE)

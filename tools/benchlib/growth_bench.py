@@ -58,12 +58,15 @@ def cpu_seconds() -> float:
 
 
 def time_search(board: GoBoard, visits: int) -> float:
-    """Return the seconds of a search from an empty tree with an evaluator that costs nothing."""
+    """Return the mean seconds of a search from an empty tree with an evaluator that costs nothing."""
     size = board.board_size
     tree = MCTSTree(FreeEvaluator(size), size, SearchParams(batch_size=LEAVES, max_memory_mb=MEMORY_MB))
-    begin = cpu_seconds()
-    tree.search(board, board.get_to_move(), SearchLimit(visits, strict=True))
-    return cpu_seconds() - begin
+    searches, begin = 0, cpu_seconds()
+    while (used := cpu_seconds() - begin) < MEASURED_SECONDS:
+        tree.clear()
+        tree.search(board, board.get_to_move(), SearchLimit(visits, strict=True))
+        searches += 1
+    return used / searches
 
 
 def time_games(games: int) -> float:

@@ -6,21 +6,23 @@ import numpy as np
 
 from board.geometry import SYMMETRIES
 from board.go_board import GoBoard
+from common.cores import count_usable_cores
 from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
 from nn.feature import PlaneSet, generate_input_planes
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.evaluation_cache import CachedEvaluator
-from nn.inference.evaluator import NetworkEvaluator
-from nn.inference.loading import load_evaluator
-from nn.network.weights import load_network
+from nn.inference.evaluator import load_on_torch
+from nn.inference.loading import load_evaluator, may_use_openvino
+from nn.model_file import RANDOM_MODEL
+from tools.benchlib.accuracy import measure_accuracy
 from tools.benchlib.company_bench import measure_company
 from tools.benchlib.evaluators import CountingEvaluator
 from tools.benchlib.measure import BenchSettings, Figure, Workload, interleave, measure
 from tools.benchlib.positions import LATE_9X9, MIDGAME_9X9, make_board, make_random_board
 
-BATCH_SIZES = (1, 8, 16, 64, 256)
+BATCH_SIZES = (1, 2, 8, 16, 64, 256)
 # TamaGo 0.10.0's visits a second by batch size, 1,000 visits from the empty board, on two cores.
 TAMAGO_ENGINE = {1: (144.0, 144.0), 16: (307.0, 388.0)}
 # Percent of the network's own speed that the search keeps at batch 16.
@@ -52,14 +54,19 @@ def make_network_work(evaluator: BoardEvaluator, batch_size: int, calls: int = 1
 
 
 def measure_network(settings: BenchSettings) -> Iterator[Figure | str]:
-    """Yield positions a second by batch size."""
+    """Yield positions a second by batch size, and how near the runtimes are to float32."""
     evaluator = load_evaluator(settings.model, use_gpu=settings.use_gpu)
     yield f"network alone: {evaluator.description} ({settings.model})"
     for batch_size in BATCH_SIZES:
         work = make_network_work(evaluator, batch_size)
         yield measure(f"network, batch {batch_size}", "positions/s", work, settings, one_core=False)
-    if not isinstance(evaluator, NetworkEvaluator):
-        yield from compare_with_torch(evaluator, NetworkEvaluator(load_network(settings.model)), settings)
+    runtimes = {evaluator.description: evaluator}
+    if may_use_openvino(settings.use_gpu):
+        torch = load_on_torch(settings.model, None, False, 1, count_usable_cores(), ())
+        yield from compare_with_torch(evaluator, torch, settings)
+        runtimes |= {torch.description: torch}
+    if settings.model != RANDOM_MODEL:
+        yield from measure_accuracy(settings.model, runtimes)
 
 
 def compare_with_torch(evaluator: BoardEvaluator, torch: BoardEvaluator, settings: BenchSettings) -> Iterator[Figure]:
@@ -98,6 +105,31 @@ def measure_search_of(board: GoBoard, place: str, batch_size: int | None, evalua
     yield Figure(f"positions a network call{place}", "positions", (counter.positions / counter.calls,))
 
 
+def measure_threads(settings: BenchSettings) -> Iterator[Figure]:
+    """Yield how many times faster a search is on more threads, 2, 4, ... and as many as there are cores, in turn."""
+    limit, works = SearchLimit(settings.engine_visits, strict=True), []
+    cores = count_usable_cores()
+    counts = [1, *(count for count in (2, 4, 8, 16, 32) if count < cores), *([cores] if cores > 1 else [])]
+    for threads in counts:
+        evaluator = load_evaluator(settings.model, use_gpu=settings.use_gpu, threads=threads)
+        params = EngineOptions(model=settings.model, threads=threads).for_model().search_params()
+        works.append(make_search_work(MCTSTree(evaluator, evaluator.board_size, params), limit))
+    for threads, work in zip(counts[1:], works[1:], strict=True):
+        pairs = [interleave(work, works[0], settings.seconds) for _ in range(settings.runs)]
+        yield Figure(f"search on {threads} threads / on one", "times", tuple(a / b for a, b in pairs))
+
+
+def make_search_work(tree: MCTSTree, limit: SearchLimit) -> Workload:
+    """Return a search from an empty tree and board."""
+    board = GoBoard(tree.board_size)
+
+    def search() -> int:
+        tree.clear()
+        return tree.search(board, board.get_to_move(), limit).visits
+
+    return search
+
+
 def measure_saved(evaluator: BoardEvaluator, settings: BenchSettings) -> Iterator[Figure]:
     """Yield the share of a search's positions that its cache of evaluations does not know already."""
     params = EngineOptions(model=settings.model).for_model().search_params()
@@ -124,5 +156,6 @@ def measure_engine(settings: BenchSettings) -> Iterator[Figure | str]:
         yield from measure_search_of(GoBoard(evaluator.board_size), "", batch_size, evaluator, settings)
     if evaluator.board_size == LATE_SIZE:
         yield from measure_search_of(make_board(LATE_9X9), " late in a game", None, evaluator, settings)
+    yield from measure_threads(settings)
     yield from measure_saved(evaluator, settings)
     yield from measure_company(evaluator, settings)

@@ -1,13 +1,14 @@
-"""Speed of the search without a network, on one core: its playouts alone, and with the tree."""
+"""Speed of the search without a network: its playouts alone, with the tree, and with a thread on each core."""
 
 from collections.abc import Iterator
 
 from board.constant import NO_MOVE
 from board.go_board import GoBoard
 from board.state import State, copy_state, new_state
+from common.cores import count_usable_cores
 from common.kernel import kernel
 from mcts.params import SearchLimit
-from mcts.uct.params import UctParams
+from mcts.uct.params import PlayoutParams, UctParams
 from mcts.uct.playout_board import PlayoutGame, new_playout_work, start_playout
 from mcts.uct.playout_policy import PlayoutRules, play_out, playout_score
 from mcts.uct.tree import PlayoutTree, make_rules
@@ -17,6 +18,8 @@ from tools.benchlib.measure import BenchSettings, Figure, Workload, measure
 PLAYOUT_TARGETS = {9: 25000, 19: 6000}
 AYA_PLAYOUTS = "Aya made 7,890 on 9x9 and 1,830 on 19x19"
 PLAYOUTS = 20
+# Threads for which the speed is computed.
+MANY_THREADS = 8
 PLAIN = UctParams(patterns=0.0, near=0.0, answers=0.0, nakade=0.0, self_atari=0.0, seki=0.0)
 
 
@@ -43,9 +46,9 @@ def make_playout_work(board_size: int, params: UctParams) -> Workload:
     return play
 
 
-def make_tree_work(board_size: int, visits: int) -> Workload:
+def make_tree_work(board_size: int, visits: int, threads: int = 1) -> Workload:
     """Return a search of so many visits from an empty tree."""
-    tree, board = PlayoutTree(board_size), GoBoard(board_size)
+    tree, board = PlayoutTree(board_size, PlayoutParams(threads=threads)), GoBoard(board_size)
 
     def search() -> int:
         tree.clear()
@@ -54,12 +57,32 @@ def make_tree_work(board_size: int, visits: int) -> Workload:
     return search
 
 
+def compute_speed(playouts: float, visits: float, threads: int) -> float:
+    """Return the visits a second of so many threads, from the playouts and the visits a second of one.
+
+    The playouts are shared out, what the tree takes beside them is not (Amdahl's law).
+    """
+    tree = max(0.0, 1.0 / visits - 1.0 / playouts)
+    return 1.0 / (tree + 1.0 / (threads * playouts))
+
+
 def measure_playouts(settings: BenchSettings) -> Iterator[Figure | str]:
     """Yield the figures of 9x9 and 19x19."""
-    yield f"search without a network, one core ({AYA_PLAYOUTS})"
+    yield f"search without a network ({AYA_PLAYOUTS})"
+    cores = count_usable_cores()
     for size, target in PLAYOUT_TARGETS.items():
         name = f"{size}x{size}"
-        yield measure(f"{name} playouts", "playouts/s", make_playout_work(size, UctParams()), settings, target=target)
+        playouts = measure(f"{name} playouts", "playouts/s", make_playout_work(size, UctParams()), settings,
+                           target=target)
+        yield playouts
         yield measure(f"{name} playouts, nothing but chance", "playouts/s", make_playout_work(size, PLAIN), settings)
-        yield measure(f"{name} search of {settings.engine_visits} visits", "visits/s",
-                      make_tree_work(size, settings.engine_visits), settings)
+        text, work = f"{name} search of {settings.engine_visits} visits", make_tree_work(size, settings.engine_visits)
+        search = measure(text, "visits/s", work, settings)
+        yield search
+        if cores > 1:
+            work = make_tree_work(size, settings.engine_visits, cores)
+            yield measure(f"{text}, {cores} threads", "visits/s", work, settings, one_core=False)
+        assert playouts.per_cpu_second and search.per_cpu_second
+        computed = compute_speed(playouts.per_cpu_second, search.per_cpu_second, MANY_THREADS)
+        yield f"computed: {computed:,.0f} visits/s of {MANY_THREADS} threads"
+

@@ -1,0 +1,44 @@
+"""The options that commands of tools/bench.py share."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from common.command_line import FiniteRange
+from engine.options import DEFAULT_MODEL
+
+
+def with_options(*options: Callable) -> Callable:
+    """Return a decorator that gives a command the options of every command, and these."""
+    common = (
+        click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=1.0, show_default=True,
+                     help="Length of each run."),
+        click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Runs per figure."),
+        click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), default=None,
+                     help="File to write the figures to."),
+    )
+
+    def decorate(function: Callable) -> Callable:
+        for option in reversed((*options, *common)):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+SEARCH_VISITS = click.option("--visits", "search_visits", type=click.IntRange(2), default=20000, show_default=True,
+                             help="Visits of a PUCT search with the free evaluator.")
+SHORT_VISITS = click.option("--visits", "search_visits", type=click.IntRange(1), default=100, show_default=True,
+                            help="Visits of the short searches.")
+ENGINE_VISITS = click.option("--engine-visits", type=click.IntRange(2), default=1000, show_default=True,
+                             help="Visits of a search with the network.")
+MODEL = click.option("--model", default=DEFAULT_MODEL, show_default=True,
+                     help="Model file, or none for a random network.")
+USE_GPU = click.option("--use-gpu", type=bool, default=False, show_default=True, help="Use the first CUDA device.")
+
+KIFU_DIR = click.option("--kifu-dir", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True,
+                        help="Folder of SGF files.")
+BOARD_SIZE_OPTION = click.option("--size", "board_size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE),
+                                 default=BOARD_SIZE, show_default=True, help="Board size.")
