@@ -42,7 +42,7 @@ EXPORTER = Path(__file__).with_name("openvino_export.py")
 
 @dataclass(frozen=True)
 class Request:
-    """A run of the network over a fixed number of positions, with its own memory."""
+    """A run of the network over a fixed number of positions, whose memory is OpenVINO's."""
 
     planes: np.ndarray  # float32 [n, P, S, S], what it reads
     answers: list[np.ndarray]  # what it writes
@@ -114,8 +114,10 @@ class OpenVinoEvaluator(BoardEvaluator):
                 return free.pop()
         compiled = self._find_compiled(size)
         run = compiled.create_infer_request()
-        planes = np.zeros((size, *self._shape), dtype=np.float32)
-        run.set_input_tensor(openvino.Tensor(planes, shared_memory=True))
+        # OpenVINO's own memory: to let go of an array of Python its threads would need the lock of the interpreter, which
+        # whoever drops the network holds while it waits for these threads to end.
+        planes = run.get_input_tensor().data
+        planes.fill(0.0)
         answers = [run.get_output_tensor(i).data for i in range(len(compiled.outputs))]
         return Request(planes, answers, run)
 
