@@ -23,10 +23,13 @@ from nn.data.data_generator import PIECES_PER_TASK, NoTrainingDataError
 from nn.data.game_encoder import GameEncoder, mover_value
 from nn.data.game_file import new_game_arrays, policy_labels, write_game_file
 from nn.data.game_report import GameReport
-from nn.data.labels import Labels
+from nn.data.labels import LabelFile, Labels, read_labels
 from sgf.archive import SelfPlayGame, list_archive, list_games, read_selfplay_games
 from sgf.collection import Skipped, describe_left_out
 from sgf.grammar import SGFError
+
+# What a teacher says of the games of a folder, made by tools/label.py.
+LABELS_FILE = "labels.npz"
 
 
 def generate_reinforcement_learning_data(
@@ -64,11 +67,16 @@ def generate_reinforcement_learning_data(
 
 
 def _update_game_file(path: Path, folder: Path, board_size: int, workers: int, report: GameReport) -> int:
-    """As _update_data_file, for a file of games: their moves, and the policies as labels."""
-    paths = list_games(folder)
+    """As _update_data_file, for a file of games: their moves, and the policies as labels.
+
+    What a teacher says of the games, in the folder's LABELS_FILE, stands beside their policies. Raises DataError for
+    labels that cannot be used.
+    """
+    paths, judged = list_games(folder), folder / LABELS_FILE
     stamps = _stamps(paths)
     old = read_game_table(path, board_size)
-    if old is not None and {number: stamp for number, (stamp, _) in old.rows().items()} == stamps:
+    is_older = judged.exists() and path.exists() and path.stat().st_mtime_ns < judged.stat().st_mtime_ns
+    if old is not None and {number: stamp for number, (stamp, _) in old.rows().items()} == stamps and not is_older:
         return old.usable()
     report.say(describe_left_out(folder, paths.values()))
     games = _read_selfplay({n: str(p) for n, p in paths.items()}, board_size, workers, report)
@@ -76,10 +84,19 @@ def _update_game_file(path: Path, folder: Path, board_size: int, workers: int, r
         path.unlink(missing_ok=True)
         return 0
     table = GameTable.of(stamps, games, {}, None)
-    labels: list[Labels | None] = [policy_labels(_spread(game), board_size**2) for game in games.values()]
+    teacher = read_labels(judged, board_size) if judged.exists() else None
+    labels: list[Labels | None] = [
+        _judge(policy_labels(_spread(game), board_size**2), teacher, paths[number].name)
+        for number, game in games.items()]
     write_game_file(path, new_game_arrays([game.kifu for game in games.values()], labels, board_size),
                     table.blocks(board_size))
     return table.usable()
+
+
+def _judge(policies: Labels, teacher: LabelFile | None, name: str) -> Labels:
+    """Return the policies of a game with what the teacher says of its positions besides, if he knows the game."""
+    found = teacher and teacher.of_game(name, len(policies.policy_count))
+    return policies._replace(win_rate=found.win_rate, lead=found.lead, ownership=found.ownership) if found else policies
 
 
 def _spread(game: SelfPlayGame) -> np.ndarray:

@@ -28,6 +28,9 @@ def check_network_options(options: dict[str, Any], rl: bool, labels: tuple[str, 
     elif rl and len(options["board_sizes"]) > 1:
         raise TrainError("several --size are for supervised learning: self-play is learnt from one board size at a "
                          "time")
+    if labels and rl:
+        raise TrainError("--labels is for supervised learning: labels of self-play lie with its games, as "
+                         f"{kifu_dir or 'archive'}/<generation>/labels.npz")
     if labels and kifu_dir is None:
         raise TrainError("--labels needs the games they belong to: give --kifu-dir FOLDER")
     if rl and options["head"] == "lecture" and options["ownership_weight"] > 0.0:

@@ -77,6 +77,11 @@ def search_again(options: dict[str, str]) -> None:
     print(f"{options['--num-data']} of {options['--window-size']} games searched by {network!r}")
 
 
+def judge_games(options: dict[str, str]) -> None:
+    """Write a file of labels that names its engine."""
+    put(Path(options["--out"]), options["--teacher"])
+
+
 def play_match(options: dict[str, str]) -> None:
     """Play the games that are missing; generation 2 loses all, other new ones win."""
     folder = Path(options["--dir"])
@@ -99,7 +104,7 @@ def judge(options: dict[str, str]) -> None:
 
 
 PROGRAMS = {"selfplay_main.py": play_games, "train.py": learn, "match.py": play_match, "elo_curve.py": lambda _: None,
-            "stop_rule.py": judge, "reanalyze.py": search_again}
+            "stop_rule.py": judge, "reanalyze.py": search_again, "label.py": judge_games}
 
 
 def main() -> None:

@@ -244,6 +244,17 @@ def test_the_playing_network_searches_old_games_again(root: Path, environment: d
     assert status == 0 and re.findall(r"7 of 9 games searched by '(.*)'", output) == [lineage(1), lineage(2)]
 
 
+@pytest.mark.slow
+def test_a_teacher_judges_each_generation_once(root: Path, environment: dict[str, str]) -> None:
+    environment = {**environment, "TEACHER": "katago analysis", "EVALUATE_EVERY": "0"}
+    for generations in ("2", "3"):
+        status, output = finish(root, {**environment, "GENERATIONS": generations})
+        assert status == 0, output
+    assert re.findall(r"generation (\d): the teacher", output) == ["3"]
+    for number in (1, 2, 3):
+        assert (Path(environment["ARCHIVE"]) / str(number) / "labels.npz").read_text() == "katago analysis"
+
+
 def test_a_program_that_fails_ends_the_loop(root: Path, environment: dict[str, str]) -> None:
     status, output = finish(root, {**environment, "PYTHON": "false"})
     assert status == 1 and "failed with status 1: false selfplay_main.py" in output

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import learning_param
-from nn.data.dataset import DataError, load_samples
+from nn.data.dataset import DataError, Samples, load_samples
+from nn.data.game_file import GameFile, read_game_file
+from nn.data.game_samples import GameSamples
 from nn.data.replay_window import GameWindow, ReplayWindow, is_held_out
-from nn.data.selfplay_data import generate_reinforcement_learning_data
+from nn.data.selfplay_data import LABELS_FILE, generate_reinforcement_learning_data
 from nn.plane_sets import BASIC
 from tests.nn.samples import make_arrays
 from tests.nn.selfplay_games import SIZE, write_games
@@ -137,3 +139,40 @@ def test_a_folder_of_games_is_read_again_where_it_has_changed(tmp_path: Path) ->
     write_games(tmp_path / "archive" / "1", range(5, 7))
     generate_reinforcement_learning_data(tmp_path, tmp_path / "archive", SIZE, 9, 1, as_games=True)
     assert GameWindow(tmp_path / "data", BASIC, SIZE, 4, 0, 9, 0.0).columns()["games"] == "6"
+
+
+def test_a_teacher_judges_what_the_search_has_chosen(tmp_path: Path) -> None:
+    """labels.npz beside the games: leads and owners are the teacher's, win rates half his, policies the search's"""
+    archive = tmp_path / "archive"
+    folder = write_games(archive / "1", range(1, 4), length=(4, 9))
+
+    def read() -> tuple[GameFile, Samples]:
+        [path] = generate_reinforcement_learning_data(tmp_path, archive, SIZE, 9, 1, as_games=True)
+        games = read_game_file(Path(path), [SIZE])
+        rows = np.flatnonzero(games.labels.policy_count)
+        data = GameSamples([("x", games)], BASIC, SIZE, len(rows), 0, 0.0, 1.0)
+        return games, next(data.batches(rows, np.zeros(len(rows), dtype=np.int64)))[0]
+
+    games, alone = read()
+    moves = np.diff(games.start)
+    rng = np.random.default_rng(1)
+    total = moves[:2].sum()  # the third game is unknown to him
+    labels = {"names": np.array(["1.sgf", "2.sgf"]), "offset": np.array([0, *np.cumsum(moves[:2])]),
+              "policy": rng.random((total, SIZE**2 + 1)).astype(np.float16),
+              "win_rate": rng.random(total).astype(np.float16),
+              "lead": rng.normal(0, 9, total).astype(np.float16),
+              "ownership": rng.integers(0, 16, (total, SIZE**2)).astype(np.uint8)}
+    np.savez(folder / LABELS_FILE, **labels)
+    games, taught = read()
+    rows = np.flatnonzero(games.labels.policy_count)
+    known, row = rows < total, rows[rows < total]
+    assert np.array_equal(taught.policy, alone.policy) and np.array_equal(taught.value, alone.value)
+    assert np.allclose(taught.lead[known], labels["lead"][row])
+    assert np.allclose(taught.ownership[known], labels["ownership"][row] / 7.5 - 1.0)
+    own = np.where(np.isnan(alone.win_rate[known]), labels["win_rate"][row], alone.win_rate[known])
+    assert np.allclose(taught.win_rate[known], (own + labels["win_rate"][row]) / 2, atol=1e-3)
+    for name in ("lead", "ownership", "win_rate"):
+        assert np.array_equal(getattr(taught, name)[~known], getattr(alone, name)[~known], equal_nan=True)
+    (folder / LABELS_FILE).write_bytes(b"nothing")
+    with pytest.raises(DataError, match=f"cannot read the labels .*{LABELS_FILE}"):
+        read()
