@@ -14,7 +14,7 @@ from board.ladder import LadderWork
 from board.state import SIZE, TO_MOVE, WIDTH, State
 from common.kernel import kernel
 from mcts.tree_arrays import Batch, Tree
-from nn.classifier import PointJudge, judge_points, policy_margin
+from nn.classifier import PointJudge, judge_points, weigh
 from nn.point_marks import mark_points
 
 
@@ -57,19 +57,12 @@ def prune_by_classifier(
 @kernel
 def prune_by_policy(tree: Tree, node: int, logits: np.ndarray, policy_index: np.ndarray, threshold: float) -> None:
     """Leave bad moves out of the candidates of a node that waits for the network's logits [A]. Modifies tree."""
-    first, total, count, highest = tree.node_edge[node], 0.0, 0, -math.inf
+    first = tree.node_edge[node]
     end = first + tree.node_edges[node]
     for edge in range(first, end):
-        if tree.edge_pos[edge] != PASS:
-            highest = max(highest, logits[policy_index[tree.edge_pos[edge]]])
-    for edge in range(first, end):
-        tree.edge_prior[edge] = 0.0
-        if tree.edge_pos[edge] != PASS:
-            tree.edge_prior[edge] = math.exp(logits[policy_index[tree.edge_pos[edge]]] - highest)
-            total += tree.edge_prior[edge]
-            count += 1
-    for edge in range(first, end):
-        tree.edge_prior[edge] = policy_margin(tree.edge_prior[edge] / total, count) if count > 0 else 1.0
+        pos = tree.edge_pos[edge]
+        tree.edge_prior[edge] = -math.inf if pos == PASS else logits[policy_index[pos]]
+    weigh(tree.edge_prior[first:end])
     leave_out(tree, node, threshold)
 
 

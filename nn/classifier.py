@@ -50,7 +50,6 @@ class PointJudge(NamedTuple):
     sums: np.ndarray  # float32 [W, W * F]
     maps: np.ndarray  # float32 [2, F, C]
     marks: np.ndarray  # uint16 [S*S]
-    logits: np.ndarray  # float64 [S*S], work space
     margin: np.ndarray  # float32 [S*S]: L_bad - L_good
     threshold: float  # the margin above which a move is bad
 
@@ -105,8 +104,7 @@ def new_judge(weights: Classifier, board_size: int, threshold: float) -> PointJu
     base = base.reshape(width, width * filters)
     return PointJudge(weights, base, np.zeros_like(base),
                       np.zeros((2, filters, (board_size + 2) ** 2), dtype=np.float32),
-                      np.zeros(board_size**2, dtype=np.uint16), np.zeros(board_size**2),
-                      np.zeros(board_size**2, dtype=np.float32), threshold)
+                      np.zeros(board_size**2, dtype=np.uint16), np.zeros(board_size**2, dtype=np.float32), threshold)
 
 
 @kernel
@@ -118,6 +116,23 @@ def policy_margin(share: float, count: int) -> float:
     """
     good = share * (count - 1.0)
     return 1.0 - 2.0 * good / (good + 1.0 - share) if count > 1 else -1.0
+
+
+@kernel
+def weigh(values: np.ndarray) -> None:
+    """Put the margins of moves in the place of their logits. Modifies values.
+
+    What is -infinity is no move, and gets 1.
+    """
+    count, highest, total = 0, -math.inf, 0.0
+    for logit in values:
+        count += logit > -math.inf
+        highest = max(highest, logit)
+    for i in range(len(values)):
+        values[i] = math.exp(values[i] - highest) if values[i] > -math.inf else 0.0
+        total += values[i]
+    for i in range(len(values)):
+        values[i] = policy_margin(values[i] / total, count) if values[i] > 0.0 else 1.0
 
 
 @kernel
@@ -198,23 +213,6 @@ def convolve(source: np.ndarray, target: np.ndarray, weights: np.ndarray, bias: 
 
 
 @kernel
-def weigh_candidates(judge: PointJudge) -> None:
-    """Calculate judge.margin of the candidates from judge.logits. Modifies judge."""
-    count, highest, total = 0, -np.inf, 0.0
-    for point in range(len(judge.marks)):
-        if judge.marks[point] >> CANDIDATE & 1:
-            count += 1
-            highest = max(highest, judge.logits[point])
-    for point in range(len(judge.marks)):
-        if judge.marks[point] >> CANDIDATE & 1:
-            judge.logits[point] = math.exp(judge.logits[point] - highest)
-            total += judge.logits[point]
-    for point in range(len(judge.marks)):
-        if judge.marks[point] >> CANDIDATE & 1:
-            judge.margin[point] = policy_margin(judge.logits[point] / total, count)
-
-
-@kernel
 def judge_points(judge: PointJudge, state: State) -> None:
     """Judge the points of a position whose marks stand in judge.marks. Modifies judge, the answer is judge.margin.
 
@@ -227,10 +225,10 @@ def judge_points(judge: PointJudge, state: State) -> None:
         convolve(judge.maps[now], judge.maps[1 - now], weights.hidden[layer], weights.hidden_bias[layer], size)
         now = 1 - now
     for point in range(size * size):
-        judge.margin[point] = 1.0
+        judge.margin[point] = -math.inf
         if judge.marks[point] >> CANDIDATE & 1:
             pos, logit = (point // size + 1) * (size + 2) + point % size + 1, 0.0
             for k in range(len(weights.last)):
                 logit += weights.last[k] * judge.maps[now, k, pos]
-            judge.logits[point] = logit
-    weigh_candidates(judge)
+            judge.margin[point] = logit
+    weigh(judge.margin)

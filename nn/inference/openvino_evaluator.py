@@ -114,8 +114,8 @@ class OpenVinoEvaluator(BoardEvaluator):
                 return free.pop()
         compiled = self._find_compiled(size)
         run = compiled.create_infer_request()
-        # OpenVINO's own memory: to let go of an array of Python its threads would need the lock of the interpreter, which
-        # whoever drops the network holds while it waits for these threads to end.
+        # OpenVINO's own memory: to let go of an array of Python its threads would need the interpreter's lock, and
+        # whoever drops the network may hold that lock while he waits for these threads to end.
         planes = run.get_input_tensor().data
         planes.fill(0.0)
         answers = [run.get_output_tensor(i).data for i in range(len(compiled.outputs))]

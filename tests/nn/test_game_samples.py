@@ -228,7 +228,7 @@ def test_a_run_takes_the_kind_of_network_from_its_start(config: TrainConfig, fol
     (("--labels", "LABELS", "--kifu-dir", "GAMES"), "--labels needs --head pooled"),
     (("--head", "pooled", "--labels", "LABELS"), "--labels needs the games"),
     (("--head", "pooled", "--rl", "true", "--size", "5", "--size", "7"), "one board size at a time"),
-    (("--head", "pooled", "--rl", "true", "--labels", "LABELS", "--kifu-dir", "GAMES"), "labels of self-play lie with its games"),
+    (("--head", "pooled", "--rl", "true", "--labels", "LABELS", "--kifu-dir", "GAMES"), "lie with its games"),
     (("--size", "5", "--size", "7"), "several --size need --head pooled"),
     (("--rl", "true", "--ownership-weight", "1"), "--ownership-weight is for supervised learning"),
 ])
