@@ -72,12 +72,16 @@ class RunTable:
         write_atomically(self.path, text.getvalue().encode())
 
     def draw(self) -> None:
-        """Write the picture beside the CSV, if matplotlib is there; says so in one line if it is not."""
-        columns = 2 if len(self.layout.panels) <= 4 else 3
+        """Write the picture beside the CSV, if matplotlib is there; says so in one line if it is not.
+
+        A panel of which nothing is known yet is left out.
+        """
+        panels = [panel for panel in self.layout.panels if any(list(self._points(name)) for name, _ in panel[1])]
+        columns = 2 if len(panels) <= 4 else 3
         figure = new_picture(5 * columns, 7)
         if figure is None:
             return
-        for place, (title, curves) in enumerate(self.layout.panels, start=1):
+        for place, (title, curves) in enumerate(panels, start=1):
             axes = figure.add_subplot(2, columns, place, title=title, xlabel=self.layout.key)
             for name, label in curves:
                 points = sorted(self._points(name))
