@@ -23,7 +23,7 @@ from nn.data.data_generator import PIECES_PER_TASK, NoTrainingDataError
 from nn.data.game_encoder import GameEncoder, mover_value
 from nn.data.game_file import new_game_arrays, policy_labels, write_game_file
 from nn.data.game_report import GameReport
-from nn.data.labels import LabelFile, Labels, read_labels
+from nn.data.labels import Labels, read_labels
 from sgf.archive import SelfPlayGame, list_archive, list_games, read_selfplay_games
 from sgf.collection import Skipped, describe_left_out
 from sgf.grammar import SGFError
@@ -85,18 +85,23 @@ def _update_game_file(path: Path, folder: Path, board_size: int, workers: int, r
         return 0
     table = GameTable.of(stamps, games, {}, None)
     teacher = read_labels(judged, board_size) if judged.exists() else None
+    found = {number: teacher.of_game(paths[number].name, len(game.kifu.pos)) if teacher else None
+             for number, game in games.items()}
+    if teacher:
+        report.say(f"{judged}: a teacher's judgment of {len(games) - list(found.values()).count(None)} of the "
+                   f"{len(games)} games")
     labels: list[Labels | None] = [
-        _judge(policy_labels(_spread(game), board_size**2), teacher, paths[number].name)
-        for number, game in games.items()]
+        _judge(policy_labels(_spread(game), board_size**2), found[number]) for number, game in games.items()]
     write_game_file(path, new_game_arrays([game.kifu for game in games.values()], labels, board_size),
                     table.blocks(board_size))
     return table.usable()
 
 
-def _judge(policies: Labels, teacher: LabelFile | None, name: str) -> Labels:
-    """Return the policies of a game with what the teacher says of its positions besides, if he knows the game."""
-    found = teacher and teacher.of_game(name, len(policies.policy_count))
-    return policies._replace(win_rate=found.win_rate, lead=found.lead, ownership=found.ownership) if found else policies
+def _judge(policies: Labels, teacher: Labels | None) -> Labels:
+    """Return the policies of a game with all else that a teacher says of its positions, if he knows the game."""
+    if teacher is None:
+        return policies
+    return policies._replace(win_rate=teacher.win_rate, lead=teacher.lead, ownership=teacher.ownership)
 
 
 def _spread(game: SelfPlayGame) -> np.ndarray:

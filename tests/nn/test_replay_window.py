@@ -141,7 +141,7 @@ def test_a_folder_of_games_is_read_again_where_it_has_changed(tmp_path: Path) ->
     assert GameWindow(tmp_path / "data", BASIC, SIZE, 4, 0, 9, 0.0).columns()["games"] == "6"
 
 
-def test_a_teacher_judges_what_the_search_has_chosen(tmp_path: Path) -> None:
+def test_a_teacher_judges_what_the_search_has_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """labels.npz beside the games: leads and owners are the teacher's, win rates half his, policies the search's"""
     archive = tmp_path / "archive"
     folder = write_games(archive / "1", range(1, 4), length=(4, 9))
@@ -164,6 +164,7 @@ def test_a_teacher_judges_what_the_search_has_chosen(tmp_path: Path) -> None:
               "ownership": rng.integers(0, 16, (total, SIZE**2)).astype(np.uint8)}
     np.savez(folder / LABELS_FILE, **labels)
     games, taught = read()
+    assert f"{LABELS_FILE}: a teacher's judgment of 2 of the 3 games\n" in capsys.readouterr().err
     rows = np.flatnonzero(games.labels.policy_count)
     known, row = rows < total, rows[rows < total]
     assert np.array_equal(taught.policy, alone.policy) and np.array_equal(taught.value, alone.value)
