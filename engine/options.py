@@ -5,7 +5,7 @@ from pathlib import Path
 
 from board.constant import DEFAULT_KOMI
 from board.ruleset import Rules
-from common.cores import count_usable_cores
+from common.cores import count_free_cores, count_usable_cores
 from engine.levels import FULL_LEVEL, LEVELS, Level, Resigning
 from mcts.constant import DEFAULT_LAG, KEEP_ALL, PUCT
 from mcts.params import SearchParams
@@ -36,6 +36,8 @@ CPU_LEAVES, GPU_LEAVES = 32, 256
 # Each core, or GPU, has at least so many of them.
 LEAVES_OF_A_CORE, LEAVES_OF_A_GPU = 16, 128
 VISITS_PER_LEAF = 16
+# Threads that share the playouts where nobody says --threads; for more of them a small tree has too few lines.
+MOST_PLAYOUT_THREADS = 8
 # Positions that a call is filled up with (SearchParams.ahead).
 AHEAD = 6
 # Share of the most visited move's visits from which on a move may be chosen for its lower confidence bound.
@@ -164,7 +166,7 @@ class EngineOptions:
             skip_settled=self.skip_settled,
             rollout=self.rollout,
             uct=self.uct,
-            threads=self.threads or 1,
+            threads=self.threads or min(MOST_PLAYOUT_THREADS, count_free_cores()),
             prune=self.prune,
             classifier=self.classifier,
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from board.stone import Stone
+from common import cores
 from engine.engine import Engine, EvaluatorSource
 from engine.options import EngineOptions
 from mcts.uct.params import UctParams
@@ -20,6 +21,7 @@ import sys, time
 from engine.loader import make_engine
 from engine.options import EngineOptions
 from board.stone import Stone
+from common import cores
 engine = make_engine(EngineOptions(search="uct", size=5, visits=30))
 engine.load()
 engine.genmove(Stone.BLACK, time.monotonic())
@@ -46,9 +48,20 @@ def test_who_takes_the_board(options: dict, knows_go: bool, is_playout: bool) ->
     assert engine.estimate_position(Stone.BLACK, Stone.WHITE, 0, 2).ownership.shape == (25,)
 
 
+def test_playouts_are_shared_among_the_cores_that_are_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cores, "count_usable_cores", lambda: 6)
+    for wanted, expected in (("", 6), ("2", 2), ("0", 1), ("40", 6), ("4,2", 6)):
+        monkeypatch.setenv("OMP_NUM_THREADS", wanted)
+        assert EngineOptions(search="uct").search_params().threads == expected
+    monkeypatch.setattr(cores, "count_usable_cores", lambda: 64)
+    assert EngineOptions(search="uct").search_params().threads == 8
+    assert EngineOptions(search="uct", threads=64).search_params().threads == 64
+
+
 def test_it_thinks_on_the_opponents_time_and_resigns() -> None:
     source = EvaluatorSource(lambda size: FakeEvaluator(size or 5), ANY_SIZE)
-    options = EngineOptions(size=5, visits=50, search="uct", ponder=True, resign_streak=1, min_resign_move=0, komi=60.5)
+    options = EngineOptions(size=5, visits=50, search="uct", threads=1, ponder=True, resign_streak=1, min_resign_move=0,
+                            komi=60.5)
     engine = Engine(options, source)
     engine.genmove(Stone.WHITE, 0.0)
     assert engine.wants_to_ponder()
