@@ -29,7 +29,7 @@ MAX_TEMPERATURE = 10.0
 # Policy temperature of the search with a network that tells leads (EngineOptions.for_knowing_network).
 KNOWING_TEMPERATURE = 1.2
 MIN_POLICY_TEMPERATURE = 0.1
-MAX_PLAYOUTS = 10000
+MAX_PLAYOUTS, MAX_PROOF_NODES = 10_000, 1_000_000
 # Most leaves that wait for the network where nobody says --batch-size, and the visits of the root that each stands for
 # (tools/bench.py batches).
 CPU_LEAVES, GPU_LEAVES = 32, 256
@@ -99,6 +99,9 @@ class EngineOptions:
     prune: float = KEEP_ALL
     expansion_threshold: int = SearchParams().selection.expand
     classifier: str = CLASSIFIER_FILE
+    tactics: int = SearchParams.tactics
+    leaf_tactics: int = SearchParams.leaf_tactics
+    tactics_prior: float = SearchParams.tactics_prior
 
     @property
     def rules(self) -> Rules:
@@ -169,6 +172,9 @@ class EngineOptions:
             threads=self.threads or min(MOST_PLAYOUT_THREADS, count_free_cores()),
             prune=self.prune,
             classifier=self.classifier,
+            tactics=self.tactics,
+            leaf_tactics=self.leaf_tactics,
+            tactics_prior=self.tactics_prior,
         )
 
 

@@ -13,12 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from board.go_board import GoBoard
+from board.stone import Stone
 from mcts.constant import KEEP_ALL
 from mcts.outcome import play_out_batch
 from mcts.params import Plan, SearchParams, Selection
 from mcts.pruning import prune_batch
-from mcts.search_kernels import back_up_batch, select_batch
-from mcts.tree_arrays import NODES, Batch, Position, Tree, new_batch, take_answer
+from mcts.search_kernels import back_up_batch, raise_priors, select_batch
+from mcts.tactics.hints import hint_root, new_tactician
+from mcts.tree_arrays import NODES, ROOT, Batch, Position, Tree, bring_forward, new_batch, take_answer
 from nn.feature import Encoder, Evaluator, plane_set_of
 
 # The entries of a batch that belong to one call; all else is shared by the batches of a search.
@@ -69,7 +72,9 @@ class NetworkCalls:
         self._evaluator, self._prune = evaluator, params.prune
         self._play_out = choose_rollouts(board_size, params)
         plane_set, leaves = plane_set_of(evaluator), -(-params.batch_size // self.at_once)
-        batches = [new_batch(board_size, leaves, plane_set) for _ in range(self.at_once)]
+        self._tactician = new_tactician(board_size, params.tactics, params.tactics_prior, is_root=True)
+        at_leaves = new_tactician(board_size, params.leaf_tactics, params.tactics_prior, is_root=False)
+        batches = [new_batch(board_size, leaves, plane_set, at_leaves) for _ in range(self.at_once)]
         self.batch = batches[0]
         self._free: deque[Lane] = deque()
         for own in batches:
@@ -136,6 +141,16 @@ class NetworkCalls:
                 prune_batch(tree, batch, call.waiting, answer.logits, policy_index, self._prune)
             back_up_batch(tree, batch, call.waiting, answer, policy_index, temperature)
         return call
+
+    def hint_root(self, tree: Tree, board: GoBoard, color: Stone) -> None:
+        """Raise the priors of moves that settle a string of the root's position, where that is asked for. Modifies tree."""
+        if self._tactician is not None:
+            self._raise_priors(tree, hint_root(self._tactician, board, color))
+
+    def _raise_priors(self, tree: Tree, least: np.ndarray) -> None:
+        """Raise the priors of the root to at least `least` [C]. Modifies tree."""
+        raise_priors(tree, ROOT, least)
+        bring_forward(tree, ROOT)
 
     def drop(self) -> None:
         """Forget what is under way, which a search that broke off has left."""

@@ -90,6 +90,11 @@ class SearchParams:
     rollout: str = "ataris"
     # Moves for which L_bad - L_good is above this are left out of the tree (mcts/pruning.py); 1 leaves out none.
     prune: float = KEEP_ALL
+    # Positions that proof-number search looks at for each string, at the root and at other nodes, and the least prior of
+    # moves that settle a large one (mcts/tactics/hints.py); 0 for none.
+    tactics: int = 0
+    leaf_tactics: int = 0
+    tactics_prior: float = 0.1
 
     def leaves_at(self, visits: int) -> int:
         """Return how many leaves a call of the network may take when the root has so many visits."""

@@ -20,6 +20,7 @@ from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.outcome import DRAW, final_lead, value_of_lead
 from mcts.params import Plan
 from mcts.solver import known_value, prove_line
+from mcts.tactics.hints import hint_position, hinted_prior
 from mcts.tree_arrays import (
     AHEAD,
     EDGES,
@@ -56,12 +57,14 @@ def add_candidates(
     color = state.info[TO_MOVE]
     tree.node_edge[node] = tree.counters[EDGES]
     count = list_legal_moves(state, history, color, False, False, batch.moves)
+    hint_position(batch.tactician, state)
     for i in range(count):
         pos = batch.moves[i]
         repeats = is_superko(state, history, pos, color)
         tree.counters[REPETITIONS] += repeats
         if depth >= batch.banned[color, pos] and not (repeats and batch.superko[color]):
-            add_edge(tree, node, pos, least_prior(state, pos, atari_prior))
+            least = max(least_prior(state, pos, atari_prior), hinted_prior(batch.tactician, pos))
+            add_edge(tree, node, pos, least)
     if depth >= batch.banned[color, PASS] or tree.node_edges[node] == 0:
         add_edge(tree, node, PASS, 0.0)
 
@@ -241,6 +244,20 @@ def divide_priors(tree: Tree, node: int, total: float) -> None:
     for edge in range(first, first + tree.node_edges[node]):
         tree.edge_prior[edge] /= total
         tree.edge_logit[edge] -= log_total
+
+
+@kernel
+def raise_priors(tree: Tree, node: int, least: np.ndarray) -> None:
+    """Raise the priors of an expanded node to at least `least` [C]; the order of its edges stays. Modifies tree."""
+    first, added = tree.node_edge[node], 0.0
+    for edge in range(first, first + tree.node_edges[node]):
+        pos = tree.edge_pos[edge]
+        if pos != PASS and tree.edge_prior[edge] < least[pos]:
+            added += least[pos] - tree.edge_prior[edge]
+            tree.edge_prior[edge] = least[pos]
+            tree.edge_logit[edge] = math.log(least[pos])
+    if added > 0.0:
+        divide_priors(tree, node, 1.0 + added)
 
 
 @kernel

@@ -42,8 +42,7 @@ from nn.feature import Evaluator, past_of, plane_set_of
 
 NO_SCHEDULE = np.zeros(1, dtype=np.int32)
 
-# The tree, and a spare one to which what is kept from move to move is copied.
-TREES = 2
+TREES = 2  # one, and a spare one to which what is kept from move to move is copied
 
 
 @dataclass(frozen=True)
@@ -211,6 +210,7 @@ class MCTSTree:
                                             self.has_rave)
             copy_subtree(spare, self._tree, known)
             self._tree, self._spare = spare, self._tree
+        self._calls.hint_root(self._tree, board, color)
 
     @property
     def _root(self) -> Position:

@@ -56,15 +56,15 @@ class ProofTask(NamedTuple):
     nodes: int  # positions to look at, at most
 
 
-def new_proof_work(board_size: int) -> ProofWork:
-    """Return work space for a board size."""
+def new_proof_work(board_size: int, table_bits: int = TABLE_BITS) -> ProofWork:
+    """Return work space for a board size, with room for 2 ** table_bits positions."""
     state = new_state(board_size)
     cells = len(state.stones)
     return ProofWork(
         state, np.zeros((DEPTH, len(state.buffer)), dtype=np.uint64), np.zeros(DEPTH, dtype=np.uint64),
         np.zeros((DEPTH, cells), dtype=np.int16), np.zeros(DEPTH, dtype=np.int16),
-        np.zeros((DEPTH, 2), dtype=np.int64), np.zeros(1 << TABLE_BITS, dtype=np.uint64),
-        np.zeros((1 << TABLE_BITS, 2), dtype=np.int64), np.array([0x9E3779B97F4A7C15], dtype=np.uint64),
+        np.zeros((DEPTH, 2), dtype=np.int64), np.zeros(1 << table_bits, dtype=np.uint64),
+        np.zeros((1 << table_bits, 2), dtype=np.int64), np.array([0x9E3779B97F4A7C15], dtype=np.uint64),
         np.zeros(cells, dtype=np.uint8),
     )
 

@@ -87,6 +87,39 @@ def sort_edges(tree: Tree, node: int) -> None:
 
 
 @kernel
+def order_edges(tree: Tree, node: int) -> None:
+    """Put the edges of a node, visited or not, in the order of their priors, the greatest first. Modifies tree."""
+    first = tree.node_edge[node]
+    for i in range(first + 1, first + tree.node_edges[node]):
+        k = i
+        while k > first and tree.edge_prior[k - 1] < tree.edge_prior[k]:
+            swap_edges(tree, k - 1, k)
+            k -= 1
+
+
+@kernel
+def swap_edges(tree: Tree, a: int, b: int) -> None:
+    """Let two edges of a node change places. Modifies tree."""
+    swap(tree.edge_pos, a, b)
+    swap(tree.edge_child, a, b)
+    swap(tree.edge_logit, a, b)
+    swap(tree.edge_prior, a, b)
+    swap(tree.edge_visits, a, b)
+    swap(tree.edge_virtual_loss, a, b)
+    swap(tree.edge_value_sum, a, b)
+    swap(tree.edge_value_square_sum, a, b)
+    swap(tree.edge_lead_sum, a, b)
+    swap(tree.edge_rave_visits, a, b)
+    swap(tree.edge_rave_sum, a, b)
+
+
+@kernel
+def swap(values: np.ndarray, a: int, b: int) -> None:
+    """Let two values of an array change places. Modifies values."""
+    values[a], values[b] = values[b], values[a]
+
+
+@kernel
 def uses_patterns(plan: UctPlan) -> bool:
     """Return whether priors come from patterns."""
     return plan.params.prior > 0.0 or plan.params.widening > 0.0
@@ -94,9 +127,9 @@ def uses_patterns(plan: UctPlan) -> bool:
 
 @kernel
 def set_pattern_priors(tree: Tree, node: int, position: Position, lines: PlayoutLines, plan: UctPlan) -> None:
-    """Give a new node's candidates priors by their features, the same to all without patterns. Modifies tree, lines.
+    """Give a new node's candidates priors by their features, the same to all without patterns, or their least ones.
 
-    Where there are patterns, lines.ladders are those of the position.
+    Where there are patterns, lines.ladders are those of the position. Modifies tree and lines.
     """
     state, history = position
     color, first, count = state.info[TO_MOVE], tree.node_edge[node], tree.node_edges[node]
@@ -112,9 +145,12 @@ def set_pattern_priors(tree: Tree, node: int, position: Position, lines: Playout
     for edge in range(first, first + count):
         if tree.edge_pos[edge] == PASS:
             tree.edge_prior[edge] = PASS_PRIOR * total if total > 0.0 else 1.0
-    total = total * (1.0 + PASS_PRIOR) if total > 0.0 else 1.0
+    total, added = total * (1.0 + PASS_PRIOR) if total > 0.0 else 1.0, 0.0
     for edge in range(first, first + count):
         tree.edge_prior[edge] /= total
+        added += max(0.0, tree.edge_logit[edge] - tree.edge_prior[edge])
+    for edge in range(first, first + count):
+        tree.edge_prior[edge] = max(tree.edge_prior[edge], tree.edge_logit[edge]) / (1.0 + added)
     sort_edges(tree, node)
 
 

@@ -20,12 +20,14 @@ from mcts.analysis import SearchResult
 from mcts.constant import KEEP_ALL
 from mcts.network_calls import Call, NetworkCalls
 from mcts.params import Plan, SearchLimit, SearchParams
+from mcts.search_kernels import raise_priors
 from mcts.tree import MCTSTree, Wishes
-from mcts.tree_arrays import NODES, Position, Tree
+from mcts.tree_arrays import NODES, ROOT, Position, Tree
 from mcts.uct.kernels import (
     UctPlan,
     back_up_lines,
     new_lines,
+    order_edges,
     play_out_lines,
     search_lines,
     select_lines,
@@ -114,6 +116,11 @@ class PlayoutCalls(NetworkCalls):
         else:
             self._share_out(self._pool, tree, root, line, wanted, uct)
         return self._enter(Call(self._free[0], 0, wanted, tuple, begin))
+
+    def _raise_priors(self, tree: Tree, least: np.ndarray) -> None:
+        """Raise the priors of the root to at least `least` [C], so that widening comes to these moves. Modifies tree."""
+        raise_priors(tree, ROOT, least)
+        order_edges(tree, ROOT)
 
     def _share_out(self, pool: ThreadPoolExecutor, tree: Tree, root: Position, line: Position, wanted: int,
                    uct: UctPlan) -> None:

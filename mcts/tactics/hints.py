@@ -1,0 +1,128 @@
+"""Moves that settle a string: proof-number search (dfpn.py) raises their priors, `--tactics` and `--leaf-tactics`.
+
+A string is at stake where it is captured if the one side begins, and safe if the other does. The move that decides it
+gets a least prior, as the rules give one to captures of large strings (mcts/atari.py): what is proven of a string
+proves nothing about the game, but it is a move to look at. At the root lines are long and closed regions are searched
+in full (life and death, capturing races); at the other positions, while the network works on those before, they are
+short: ladders and nets.
+
+C: cells of the padded board.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from board.constant import NO_MOVE, PASS
+from board.go_board import GoBoard
+from board.state import EMPTY, KO_POS, SIZE, TO_MOVE, WIDTH, State, copy_state
+from board.stone import Stone
+from board.string import find_liberty
+from common.kernel import kernel
+from mcts.tactics.capture import NO_LIMIT, find_region
+from mcts.tactics.dfpn import CAPTURED, SAFE, TABLE_BITS, ProofTask, ProofWork, easiest_move, new_proof_work, prove
+
+# Most liberties of the strings that are looked at. One that comes to have more than it has, and more than LADDER, has
+# got away: to prove that with the four that hiyoko-solve allows takes a hundred times as long.
+ROOT_LIBERTIES, LEAF_LIBERTIES, LADDER = 3, 2, 2
+# What the table of a short search holds.
+LEAF_TABLE_BITS = 10
+
+
+class Tactician(NamedTuple):
+    """Work space, and how far it is looked."""
+
+    proof: ProofWork
+    hint: np.ndarray  # float32 [C]: the least prior of a move to each point, 0 for most
+    nodes: int  # positions that are looked at for a string and a side to begin
+    most_liberties: int  # strings with more are left alone
+    ladder: int  # and with as many a string that had less is still not safe
+    prior: float  # what a move gets that settles a string of very many stones
+
+
+def new_tactician(board_size: int, nodes: int, prior: float, is_root: bool) -> Tactician | None:
+    """Return who looks at `nodes` positions for a string; None where these are 0."""
+    if nodes == 0:
+        return None
+    work = new_proof_work(board_size, TABLE_BITS if is_root else LEAF_TABLE_BITS)
+    return Tactician(work, np.zeros(len(work.region), dtype=np.float32), nodes,
+                     ROOT_LIBERTIES if is_root else LEAF_LIBERTIES, LADDER, prior)
+
+
+@kernel
+def prove_anew(work: ProofWork, state: State, to_move: int, question: ProofTask) -> int:
+    """Return what is known about the string of a question when `to_move` begins. Modifies work."""
+    copy_state(work.state, state)
+    work.state.info[TO_MOVE], work.state.info[KO_POS] = to_move, 0
+    return prove(work, question)[0]
+
+
+@kernel
+def find_settling_move(work: ProofWork, state: State, color: int, question: ProofTask) -> int:
+    """Return the move by which `color` settles the string of a question; NO_MOVE if it is not at stake, or unknown.
+
+    Modifies work.
+    """
+    wanted, feared = (SAFE, CAPTURED) if color == question.defender else (CAPTURED, SAFE)
+    for slot in range(len(work.table_keys)):
+        work.table_keys[slot] = 0
+    if prove_anew(work, state, 3 - color, question) != feared or prove_anew(work, state, color, question) != wanted:
+        return NO_MOVE
+    string_id = state.string_id[question.target]
+    if wanted == CAPTURED and state.liberties[string_id] == 1:
+        return find_liberty(state, string_id)
+    copy_state(work.state, state)
+    work.state.info[TO_MOVE], work.state.info[KO_POS] = color, 0
+    pos, pn, dn = easiest_move(work, question)
+    return NO_MOVE if pos == PASS or (pn if wanted == CAPTURED else dn) != 0 else pos
+
+
+@kernel
+def hint_string(tactician: Tactician, state: State, color: int, question: ProofTask) -> None:
+    """Give the move that settles a string of n stones the least prior prior * (1 - 1 / n). Modifies tactician."""
+    pos = find_settling_move(tactician.proof, state, color, question)
+    if pos != NO_MOVE:
+        least = tactician.prior * (1.0 - 1.0 / state.size[state.string_id[question.target]])
+        tactician.hint[pos] = max(least, float(tactician.hint[pos]))
+
+
+@kernel
+def hint_position(tactician: Tactician | None, state: State) -> None:
+    """Look at all strings of two stones or more with few liberties, and moves around them. Modifies tactician."""
+    if tactician is None:
+        return
+    for pos in range(len(tactician.hint)):
+        tactician.hint[pos] = 0.0
+    size, width = state.info[SIZE], state.info[WIDTH]
+    for y in range(1, size + 1):
+        for pos in range(y * width + 1, y * width + size + 1):
+            if (state.stones[pos] != EMPTY and state.string_id[pos] == pos and state.size[pos] > 1
+                    and state.liberties[pos] <= tactician.most_liberties):
+                question = ProofTask(pos, int(state.stones[pos]), max(tactician.ladder, int(state.liberties[pos])),
+                                     tactician.nodes)
+                hint_string(tactician, state, state.info[TO_MOVE], question)
+
+
+@kernel
+def hinted_prior(tactician: Tactician | None, pos: int) -> float:
+    """Return the least prior of a move in the position that was looked at last."""
+    return 0.0 if tactician is None else float(tactician.hint[pos])
+
+
+def hint_root(tactician: Tactician, board: GoBoard, color: Stone) -> np.ndarray:
+    """Return the least priors [C] of the moves that settle a string for `color`. Modifies tactician.
+
+    Besides what `hint_position` looks at, strings that are closed in, whatever liberties they have.
+    """
+    tactician.hint[:] = 0.0
+    for string in board.strings.string.values():
+        target, liberties = string.get_origin(), string.get_num_liberties()
+        region = find_region(board, target) if string.get_size() > 1 else []
+        if string.get_size() == 1 or not region and liberties > tactician.most_liberties:
+            continue
+        tactician.proof.region[:] = 0
+        tactician.proof.region[region] = 1
+        escape = NO_LIMIT if region else max(tactician.ladder, liberties)
+        question = ProofTask(target, int(string.get_color()), escape, tactician.nodes)
+        hint_string(tactician, board.state, int(color), question)
+    return tactician.hint
