@@ -41,7 +41,7 @@ from gtp.self_check import check_gtp, check_json
 from mcts.constant import CONST_VISITS, DEFAULT_LAG, KEEP_ALL, MCTS_TREE_SIZE
 from mcts.params import ROLLOUTS
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, WITH_NETWORK
-from mcts.uct.params import UctParams, read_uct_params
+from mcts.uct.params import PlayoutParams, UctParams, read_uct_params
 from nn.model_file import CLASSIFIER_FILE, RANDOM_MODEL
 from program import PROGRAM_NAME, VERSION
 
@@ -153,11 +153,13 @@ POSITIVE = FiniteRange(0.0, min_open=True)
                                 "1, such as 0.97 (doc/history.md).")
 @click.option("--classifier", default=CLASSIFIER_FILE, show_default=True,
               help="File that tells bad moves where no network does, in --search uct with --prune.")
-@click.option("--tactics", type=click.IntRange(0, MAX_PROOF_NODES), default=EngineOptions.tactics, show_default=True,
-              metavar="N", help="Positions that proof-number search looks at for each string before a search, such as "
-                                "5000: moves that capture or save one are then looked at; 0: none.")
-@click.option("--leaf-tactics", type=click.IntRange(0, MAX_PROOF_NODES), default=EngineOptions.leaf_tactics,
-              show_default=True, metavar="N", help="The same at each new position of the tree, such as 20.")
+@click.option("--tactics", type=click.IntRange(0, MAX_PROOF_NODES), metavar="N",
+              show_default=f"{PlayoutParams.tactics.root} without a network, else 0",
+              help="Positions that proof-number search looks at for each string before a search: moves that capture or "
+                   "save one are then looked at; 0: none.")
+@click.option("--leaf-tactics", type=click.IntRange(0, MAX_PROOF_NODES), metavar="N",
+              show_default=f"{PlayoutParams.tactics.leaf} without a network, else 0",
+              help="The same at each new position of the tree.")
 @click.option("--tactics-prior", type=FiniteRange(0.0, 1.0, min_open=True), default=EngineOptions.tactics_prior,
               show_default=True, help="Least prior of such a move, for strings of many stones.")
 @click.option("--tree-size", type=COUNT, help=f"Nodes of the search tree to begin with.  [default: {MCTS_TREE_SIZE}]")
@@ -197,9 +199,6 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     for name in ("playout_share", "rollout"):
         if arguments[name] != getattr(EngineOptions, name) and not arguments["playouts"]:
             raise click.UsageError(f"--{name.replace('_', '-')} needs games that are played out: give --playouts N")
-    proves = arguments["tactics"] or arguments["leaf_tactics"]
-    if arguments["tactics_prior"] != EngineOptions.tactics_prior and not proves:
-        raise click.UsageError("--tactics-prior is for moves that proof-number search finds: give --tactics N")
     try:
         folder = Path(__file__).resolve().parent
         arguments["model"] = find_model(arguments["model"], folder)

@@ -8,7 +8,7 @@ from board.ruleset import Rules
 from common.cores import count_free_cores, count_usable_cores
 from engine.levels import FULL_LEVEL, LEVELS, Level, Resigning
 from mcts.constant import DEFAULT_LAG, KEEP_ALL, PUCT
-from mcts.params import SearchParams
+from mcts.params import SearchParams, Tactics
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, SearchKind
 from mcts.uct.params import PlayoutParams, UctParams
 from nn.model_file import (
@@ -99,9 +99,9 @@ class EngineOptions:
     prune: float = KEEP_ALL
     expansion_threshold: int = SearchParams().selection.expand
     classifier: str = CLASSIFIER_FILE
-    tactics: int = SearchParams.tactics
-    leaf_tactics: int = SearchParams.leaf_tactics
-    tactics_prior: float = SearchParams.tactics_prior
+    tactics: int | None = None
+    leaf_tactics: int | None = None
+    tactics_prior: float = Tactics().prior
 
     @property
     def rules(self) -> Rules:
@@ -149,9 +149,13 @@ class EngineOptions:
             return max(GPU_LEAVES, LEAVES_OF_A_GPU * len(self.gpus))
         return max(CPU_LEAVES, LEAVES_OF_A_CORE * (self.threads or count_usable_cores()))
 
-    def search_params(self) -> PlayoutParams:
-        """Return the search parameters that these options ask for; the search's own where they ask for none."""
+    def search_params(self, by_playouts: bool = False) -> PlayoutParams:
+        """Return the search parameters that these options ask for; the search's own where they ask for none.
+
+        `by_playouts`: for a tree without a network.
+        """
         default, kind = SearchParams(), self.search_kind
+        usual = PlayoutParams.tactics if by_playouts else default.tactics
         playouts = kind.selection.playouts if self.playouts is None else self.playouts
         selection = kind.selection
         if self.playout_share is not None:  # the same from the first move to the last
@@ -172,9 +176,8 @@ class EngineOptions:
             threads=self.threads or min(MOST_PLAYOUT_THREADS, count_free_cores()),
             prune=self.prune,
             classifier=self.classifier,
-            tactics=self.tactics,
-            leaf_tactics=self.leaf_tactics,
-            tactics_prior=self.tactics_prior,
+            tactics=Tactics(usual.root if self.tactics is None else self.tactics,
+                            usual.leaf if self.leaf_tactics is None else self.leaf_tactics, self.tactics_prior),
         )
 
 

@@ -72,8 +72,8 @@ class NetworkCalls:
         self._evaluator, self._prune = evaluator, params.prune
         self._play_out = choose_rollouts(board_size, params)
         plane_set, leaves = plane_set_of(evaluator), -(-params.batch_size // self.at_once)
-        self._tactician = new_tactician(board_size, params.tactics, params.tactics_prior, is_root=True)
-        at_leaves = new_tactician(board_size, params.leaf_tactics, params.tactics_prior, is_root=False)
+        self._tactician = new_tactician(board_size, params.tactics, is_root=True)
+        at_leaves = new_tactician(board_size, params.tactics, is_root=False)
         batches = [new_batch(board_size, leaves, plane_set, at_leaves) for _ in range(self.at_once)]
         self.batch = batches[0]
         self._free: deque[Lane] = deque()
@@ -143,7 +143,7 @@ class NetworkCalls:
         return call
 
     def hint_root(self, tree: Tree, board: GoBoard, color: Stone) -> None:
-        """Raise the priors of moves that settle a string of the root's position, where that is asked for. Modifies tree."""
+        """Raise the priors of moves that settle a string at the root, where that is asked for. Modifies tree."""
         if self._tactician is not None:
             self._raise_priors(tree, hint_root(self._tactician, board, color))
 

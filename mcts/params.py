@@ -60,6 +60,14 @@ class Plan(NamedTuple):
     schedule: np.ndarray  # int32 [V]: for each visit of GUMBEL, the visits that its root move has had
 
 
+class Tactics(NamedTuple):
+    """How far proof-number search looks for moves that settle a string, and what these gain (mcts/tactics/hints.py)."""
+
+    root: int = 0  # positions for each string of the root's position; 0 for none
+    leaf: int = 0  # and of a new position of the tree
+    prior: float = 0.3  # the least prior of a move that settles a large string
+
+
 @dataclass(frozen=True)
 class SearchParams:
     """Everything that stays the same from search to search."""
@@ -90,11 +98,8 @@ class SearchParams:
     rollout: str = "ataris"
     # Moves for which L_bad - L_good is above this are left out of the tree (mcts/pruning.py); 1 leaves out none.
     prune: float = KEEP_ALL
-    # Positions that proof-number search looks at for each string, at the root and at other nodes, and the least prior of
-    # moves that settle a large one (mcts/tactics/hints.py); 0 for none.
-    tactics: int = 0
-    leaf_tactics: int = 0
-    tactics_prior: float = 0.1
+    # How far proof-number search looks at strings.
+    tactics: Tactics = Tactics()
 
     def leaves_at(self, visits: int) -> int:
         """Return how many leaves a call of the network may take when the root has so many visits."""

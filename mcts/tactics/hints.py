@@ -19,6 +19,7 @@ from board.state import EMPTY, KO_POS, SIZE, TO_MOVE, WIDTH, State, copy_state
 from board.stone import Stone
 from board.string import find_liberty
 from common.kernel import kernel
+from mcts.params import Tactics
 from mcts.tactics.capture import NO_LIMIT, find_region
 from mcts.tactics.dfpn import CAPTURED, SAFE, TABLE_BITS, ProofTask, ProofWork, easiest_move, new_proof_work, prove
 
@@ -40,13 +41,14 @@ class Tactician(NamedTuple):
     prior: float  # what a move gets that settles a string of very many stones
 
 
-def new_tactician(board_size: int, nodes: int, prior: float, is_root: bool) -> Tactician | None:
-    """Return who looks at `nodes` positions for a string; None where these are 0."""
+def new_tactician(board_size: int, tactics: Tactics, is_root: bool) -> Tactician | None:
+    """Return who looks at the strings of the root, or of other nodes; None where nobody is to."""
+    nodes = tactics.root if is_root else tactics.leaf
     if nodes == 0:
         return None
     work = new_proof_work(board_size, TABLE_BITS if is_root else LEAF_TABLE_BITS)
     return Tactician(work, np.zeros(len(work.region), dtype=np.float32), nodes,
-                     ROOT_LIBERTIES if is_root else LEAF_LIBERTIES, LADDER, prior)
+                     ROOT_LIBERTIES if is_root else LEAF_LIBERTIES, LADDER, tactics.prior)
 
 
 @kernel

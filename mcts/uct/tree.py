@@ -118,7 +118,7 @@ class PlayoutCalls(NetworkCalls):
         return self._enter(Call(self._free[0], 0, wanted, tuple, begin))
 
     def _raise_priors(self, tree: Tree, least: np.ndarray) -> None:
-        """Raise the priors of the root to at least `least` [C], so that widening comes to these moves. Modifies tree."""
+        """Raise the priors of the root to at least `least` [C], and put its moves in their order. Modifies tree."""
         raise_priors(tree, ROOT, least)
         order_edges(tree, ROOT)
 

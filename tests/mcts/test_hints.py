@@ -12,7 +12,7 @@ from board.constant import NO_MOVE
 from board.state import TO_MOVE
 from common.kernel import without_compiler
 from engine.options import EngineOptions
-from mcts.params import NETWORK_ALONE, SearchLimit
+from mcts.params import NETWORK_ALONE, SearchLimit, Tactics
 from mcts.tactics.capture import NO_LIMIT, find_region
 from mcts.tactics.dfpn import ProofTask
 from mcts.tactics.hints import Tactician, find_settling_move, hint_position, hint_root, new_tactician
@@ -51,7 +51,7 @@ X X X X O .
 
 def make(size: int, nodes: int = 2000, is_root: bool = True) -> Tactician:
     """Return who looks at strings."""
-    tactician = new_tactician(size, nodes, PRIOR, is_root)
+    tactician = new_tactician(size, Tactics(nodes, nodes, PRIOR), is_root)
     assert tactician is not None
     return tactician
 
@@ -65,7 +65,8 @@ def hints(diagram: str, color: str, nodes: int = 2000) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(("diagram", "color", "move", "stones"), [
-    (THREE, "b", "B2", 5), (THREE, "w", "B2", 5), (SAVE, "b", "C2", 4), (SAVE, "w", "D2", 4), (NET, "b", "E5", 2), (LADDER, "b", "E5", 2),
+    (THREE, "b", "B2", 5), (THREE, "w", "B2", 5), (SAVE, "b", "C2", 4), (SAVE, "w", "D2", 4), (NET, "b", "E5", 2),
+    (LADDER, "b", "E5", 2),
 ], ids=["three, attacker", "three, defender", "atari, attacker", "atari, defender", "net", "ladder"])
 def test_the_move_that_settles_a_string_has_a_least_prior(diagram: str, color: str, move: str, stones: int,
                                                           ) -> None:
@@ -117,13 +118,14 @@ def test_below_the_root_strings_of_two_liberties_are_looked_at(color: str) -> No
         assert [board.coordinate.convert_to_gtp_format(int(pos)) for pos in np.flatnonzero(tactician.hint)] == found
 
 
-@pytest.mark.parametrize("changes", [{"tactics": 2000}, {"leaf_tactics": 200}], ids=["root", "leaves"])
-def test_a_move_that_the_network_overlooks_is_a_candidate_of_the_search(changes: dict[str, int]) -> None:
+@pytest.mark.parametrize("tactics", [Tactics(root=2000, prior=PRIOR), Tactics(leaf=200, prior=PRIOR)],
+                         ids=["root", "leaves"])
+def test_a_move_that_the_network_overlooks_is_a_candidate_of_the_search(tactics: Tactics) -> None:
     game = Game.from_diagram(SAVE, "b")
     pos = game.board.coordinate.convert_from_gtp_format("C2")
     network = ConstantEvaluator(6, {pos: -30.0})
-    for options, seen in (({}, False), (changes, True)):
-        params = replace(small_params(selection=NETWORK_ALONE), tactics_prior=PRIOR, **options)
+    for wanted, seen in ((Tactics(), False), (tactics, True)):
+        params = replace(small_params(selection=NETWORK_ALONE), tactics=wanted)
         tree = MCTSTree(network, 6, params)
         with without_compiler():
             tree.search(game.board, game.stone, SearchLimit(20, strict=True))
@@ -136,8 +138,9 @@ def test_a_move_that_the_network_overlooks_is_a_candidate_of_the_search(changes:
 def test_the_tree_that_is_kept_learns_of_the_root_too() -> None:
     game = Game.from_diagram(SAVE, "w")
     pos = game.board.coordinate.convert_from_gtp_format("C2")
-    params = replace(small_params(selection=NETWORK_ALONE), tactics=2000, tactics_prior=PRIOR)
-    tree = MCTSTree(ConstantEvaluator(6, {pos: -30.0, game.board.coordinate.convert_from_gtp_format("F4"): 9.0}), 6, params)
+    params = replace(small_params(selection=NETWORK_ALONE), tactics=Tactics(root=2000, prior=PRIOR))
+    network = ConstantEvaluator(6, {pos: -30.0, game.twins.pos((6, 3)): 9.0})
+    tree = MCTSTree(network, 6, params)
     with without_compiler():
         tree.search(game.board, game.stone, SearchLimit(20, strict=True))
         game.play((6, 3))
@@ -150,8 +153,8 @@ def test_the_tree_that_is_kept_learns_of_the_root_too() -> None:
 
 def test_playouts_come_to_it_too_and_nothing_is_lost_where_edges_change_places() -> None:
     game = Game.from_diagram(THREE, "b")
-    plain, params = PlayoutParams(tree_size=500), PlayoutParams(tree_size=500, tactics=2000, tactics_prior=0.9)
-    trees = PlayoutTree(5, plain), PlayoutTree(5, params)
+    both = Tactics(), Tactics(2000, 0, 0.9)
+    trees = [PlayoutTree(5, PlayoutParams(tree_size=500, tactics=tactics)) for tactics in both]
     with without_compiler():
         for tree in trees:
             tree.search(game.board, game.stone, SearchLimit(30, strict=True))
@@ -174,9 +177,12 @@ def order_by_chance(tree: PlayoutTree) -> None:
 
 
 def test_the_options_reach_the_search_and_refuse_what_means_nothing() -> None:
-    params = EngineOptions(tactics=500, leaf_tactics=20, tactics_prior=0.2).search_params()
-    assert (params.tactics, params.leaf_tactics, params.tactics_prior) == (500, 20, 0.2)
+    assert EngineOptions(tactics=500, leaf_tactics=20, tactics_prior=0.2).search_params().tactics == (500, 20, 0.2)
+    assert EngineOptions().search_params().tactics[:2] == (0, 0)
+    usual = PlayoutParams.tactics
+    assert EngineOptions().search_params(by_playouts=True).tactics == usual
+    assert EngineOptions(leaf_tactics=0).search_params(by_playouts=True).tactics == usual._replace(leaf=0)
     for words, line in ((["--tactics", "-1"], "--tactics"), (["--leaf-tactics", "many"], "--leaf-tactics"),
-                        (["--tactics-prior", "0.2"], "give --tactics N")):
+                        (["--tactics-prior", "0"], "--tactics-prior")):
         run = CliRunner().invoke(main.main, words)
         assert run.exit_code == 2 and line in run.output
