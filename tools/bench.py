@@ -2,20 +2,10 @@
 
     python tools/bench.py all
     python tools/bench.py data --kifu-dir FOLDER
-    python tools/bench.py training --kifu-dir FOLDER
-    python tools/bench.py ownership --kifu-dir FOLDER
-    python tools/bench.py playouts
-    python tools/bench.py targets --kifu-dir FOLDER
-    python tools/bench.py regret --kifu-dir FOLDER
-    python tools/bench.py batches --kifu-dir FOLDER
-    python tools/bench.py bad-moves --kifu-dir FOLDER
-    python tools/bench.py selfplay
-    python tools/bench.py cluster --ray local
-    python tools/bench.py growth --kifu-dir FOLDER
-    python tools/bench.py signature
 
-Each figure is the median of several runs. Rates are per second of the clock; the column "per CPU s" is per second that
-a figure's only thread was really running, which a busy machine hardly changes. `ratio` compares with TamaGo's best.
+`--help` lists what there is. Each figure is the median of several runs. Rates are per second of the clock; the column
+"per CPU s" is per second that a figure's only thread was really running, which a busy machine hardly changes. `ratio`
+compares with TamaGo's best.
 """
 
 import sys
@@ -235,6 +225,21 @@ def batches(**options: Any) -> None:
     from tools.benchlib.batch_bench import measure_batches
 
     run_with_model([measure_batches], **options)
+
+
+@main.command()
+@with_options(
+    KIFU_DIR, BOARD_SIZE_OPTION,
+    click.option("--games", type=click.IntRange(1), default=60, show_default=True, help="Games to take positions of."),
+)
+def tactics(**options: Any) -> None:
+    """How many strings proof-number search settles, by the positions it may look at, and what came of them."""
+    from tools.benchlib.tactics_bench import measure_tactics
+
+    try:
+        run([measure_tactics], **options)
+    except NoGamesError as error:
+        fail(str(error))
 
 
 @main.command()

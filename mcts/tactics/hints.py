@@ -9,6 +9,7 @@ short: ladders and nets.
 C: cells of the padded board.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -112,11 +113,18 @@ def hinted_prior(tactician: Tactician | None, pos: int) -> float:
 
 
 def hint_root(tactician: Tactician, board: GoBoard, color: Stone) -> np.ndarray:
-    """Return the least priors [C] of the moves that settle a string for `color`. Modifies tactician.
-
-    Besides what `hint_position` looks at, strings that are closed in, whatever liberties they have.
-    """
+    """Return the least priors [C] of the moves that settle a string for `color`. Modifies tactician."""
     tactician.hint[:] = 0.0
+    for question in list_questions(tactician, board):
+        hint_string(tactician, board.state, int(color), question)
+    return tactician.hint
+
+
+def list_questions(tactician: Tactician, board: GoBoard) -> Iterator[ProofTask]:
+    """Yield what to ask about a position: the strings of `hint_position`, and those that are closed in.
+
+    Before each, tactician.proof.region becomes its region.
+    """
     for string in board.strings.string.values():
         target, liberties = string.get_origin(), string.get_num_liberties()
         region = find_region(board, target) if string.get_size() > 1 else []
@@ -125,6 +133,4 @@ def hint_root(tactician: Tactician, board: GoBoard, color: Stone) -> np.ndarray:
         tactician.proof.region[:] = 0
         tactician.proof.region[region] = 1
         escape = NO_LIMIT if region else max(tactician.ladder, liberties)
-        question = ProofTask(target, int(string.get_color()), escape, tactician.nodes)
-        hint_string(tactician, board.state, int(color), question)
-    return tactician.hint
+        yield ProofTask(target, int(string.get_color()), escape, tactician.nodes)

@@ -23,7 +23,9 @@ from nn.inference.evaluator import NetworkEvaluator, copy_for_inference
 from nn.inference.loading import load_evaluator
 from nn.network.dual_net import DualNet
 from nn.network.weights import load_network, save_network
+from tests.mcts.test_capture import THREE
 from tests.mcts.test_pruning import made_up_classifier
+from tests.reference.twins import Twins
 from tools.bench import main
 from tools.benchlib.accuracy import measure_accuracy
 from tools.benchlib.board_bench import copy_back_and_forth, generate_moves
@@ -350,6 +352,25 @@ def test_ownership_compares_all_ways(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert float(square) == pytest.approx(18 / 25, abs=0.001)  # two of the twenty points that end as somebody's
     empty = CliRunner().invoke(main, ["ownership", "--kifu-dir", str(tmp_path), "--model", "none"])
     assert empty.exit_code == 2 and empty.output.count("\n") == 1
+
+
+def test_strings_are_counted_by_what_is_proven_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tools.benchlib import tactics_bench
+    from tools.benchlib.ownership_bench import Sample
+
+    board = Twins.from_diagram(THREE).fast
+    sample = Sample(10, board, np.ones(25))  # in the end all is Black's
+    monkeypatch.setattr(tactics_bench, "NODES", (1, 30))
+    options = ["--kifu-dir", str(tmp_path), "--size", "5"]
+    empty = CliRunner().invoke(main, ["tactics", *options])
+    assert empty.exit_code == 2 and empty.output.count("\n") == 1
+    monkeypatch.setattr(tactics_bench, "collect_samples", lambda _: [sample])
+    with without_compiler():
+        done = CliRunner().invoke(main, ["tactics", *options])
+    assert done.exit_code == 0, done.output
+    rows = [line.split() for line in done.output.splitlines() if line.strip()[:1].isdigit()]
+    assert [(row[0], row[2]) for row in rows] == [("1", "0.0%"), ("30", "50.0%")], "White's string, and not Black's"
+    assert rows[1][3:] == ["0", "-", "1", "0.0%", "0", "-"]
 
 
 def test_bad_moves_are_counted_for_classifier_and_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
