@@ -27,8 +27,8 @@ from mcts.tactics.dfpn import CAPTURED, SAFE, TABLE_BITS, ProofTask, ProofWork, 
 # Most liberties of the strings that are looked at. One that comes to have more than it has, and more than LADDER, has
 # got away: to prove that with the four that hiyoko-solve allows takes a hundred times as long.
 ROOT_LIBERTIES, LEAF_LIBERTIES, LADDER = 3, 2, 2
-# What the table of a short search holds.
-LEAF_TABLE_BITS = 10
+# Room in the table for each position that is looked at; it is emptied for each string.
+ENTRIES = 32
 
 
 class Tactician(NamedTuple):
@@ -47,7 +47,7 @@ def new_tactician(board_size: int, tactics: Tactics, is_root: bool) -> Tactician
     nodes = tactics.root if is_root else tactics.leaf
     if nodes == 0:
         return None
-    work = new_proof_work(board_size, TABLE_BITS if is_root else LEAF_TABLE_BITS)
+    work = new_proof_work(board_size, min(TABLE_BITS, (ENTRIES * nodes).bit_length()))
     return Tactician(work, np.zeros(len(work.region), dtype=np.float32), nodes,
                      ROOT_LIBERTIES if is_root else LEAF_LIBERTIES, LADDER, tactics.prior)
 
