@@ -37,7 +37,7 @@ from mcts.tree_arrays import new_batch
 from mcts.uct.kernels import UctPlan, new_lines, play_out_lines, search_lines
 from mcts.uct.params import PlayoutParams, UctParams
 from mcts.uct.playout_board import new_playout_work
-from mcts.uct.tree import load_prior_table, make_rules
+from mcts.uct.playout_rules import load_prior_table, make_rules
 from nn.feature import BASIC, Encoder, PlaneSet, Positions, encode_board
 
 # Compiled code serves every size.

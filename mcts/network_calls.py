@@ -52,7 +52,7 @@ def choose_rollouts(board_size: int, params: SearchParams) -> Callable[[Batch, i
     if params.rollout == "ataris":
         return play_out_batch
     from mcts.uct.params import UctParams
-    from mcts.uct.rollout import PatternRollouts  # whose player without a network stands on this module
+    from mcts.uct.rollout import PatternRollouts  # which few searches need
     return PatternRollouts(board_size, getattr(params, "uct", UctParams()))
 
 

@@ -14,7 +14,7 @@ from mcts.tree_arrays import Batch
 from mcts.uct.params import UctParams
 from mcts.uct.playout_board import PlayoutGame, new_playout_work, start_playout
 from mcts.uct.playout_policy import PlayoutRules, play_out, playout_score
-from mcts.uct.tree import make_rules
+from mcts.uct.playout_rules import make_rules
 
 
 @kernel

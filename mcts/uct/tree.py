@@ -8,7 +8,6 @@ count as lost, so that they differ. The same position is searched in the same wa
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 
@@ -32,11 +31,9 @@ from mcts.uct.kernels import (
     search_lines,
     select_lines,
 )
-from mcts.uct.params import PlayoutParams, UctParams
-from mcts.uct.pattern_features import PriorTable, make_prior_table
-from mcts.uct.pattern_table import PLAYOUT, PRIOR, Gammas, make_weights, read_gammas
+from mcts.uct.params import PlayoutParams
 from mcts.uct.playout_board import new_playout_work
-from mcts.uct.playout_policy import CAPTURE, NO_ANSWER, RESCUE, PlayoutRules
+from mcts.uct.playout_rules import load_prior_table, make_rules
 from nn.classifier import PointJudge, new_judge, read_classifier
 from nn.feature import Evaluator
 
@@ -47,42 +44,11 @@ POINTS_PER_CALL = 5000
 VISITS_PER_LINE = 16
 LINES_PER_THREAD = 32
 SEED = 20070
-NEAR_VALUES = ("none", "beside", "diagonal")
-ANSWER_VALUES = {NO_ANSWER: "none", CAPTURE: "capture", RESCUE: "rescue"}
 
 
 def refuse_network(planes: np.ndarray) -> tuple[np.ndarray, ...]:
     """Stand where a network would."""
     raise RuntimeError("a search by playouts has no network")
-
-
-@cache
-def load_prior_table() -> PriorTable:
-    """Return the gammas of the tree's moves; raises PatternFileError."""
-    return make_prior_table(read_gammas()[PRIOR])
-
-
-@cache
-def load_playout_gammas() -> Gammas:
-    """Return the gammas of the playouts' moves; raises PatternFileError."""
-    return read_gammas()[PLAYOUT]
-
-
-@cache
-def make_rules(params: UctParams) -> PlayoutRules:
-    """Return the rules of playouts that these parameters ask for; raises PatternFileError."""
-    gammas = load_playout_gammas()
-
-    def factors(feature: str, values: list[str], is_on: float) -> np.ndarray:
-        learnt = gammas.get(feature, {})
-        return np.array([learnt.get(value, 1.0) if is_on else 1.0 for value in values])
-
-    answers = [ANSWER_VALUES[kind] for kind in sorted(ANSWER_VALUES)]
-    return PlayoutRules(
-        make_weights(gammas.get("pattern", {}) if params.patterns else {}),
-        factors("answer", answers, params.answers), factors("last", [*NEAR_VALUES], params.near),
-        factors("previous", [*NEAR_VALUES], params.near), params.nakade, int(params.self_atari), bool(params.seki),
-    )
 
 
 class PlayoutCalls(NetworkCalls):

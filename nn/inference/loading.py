@@ -67,7 +67,7 @@ def _load_one(
         except OSError:
             pass  # the reason is told below
         else:
-            from nn.inference.openvino_evaluator import load_openvino
+            from nn.inference.openvino_cache import load_openvino
             evaluator = load_openvino(file, board_size, symmetries, threads)
             if evaluator is not None:
                 return evaluator

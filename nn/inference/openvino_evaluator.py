@@ -1,6 +1,6 @@
 """The evaluator on OpenVINO, an optional runtime that is several times faster on CPUs, and starts without torch.
 
-What it needs of a model file is converted once (nn/inference/openvino_export.py) and kept beside the compiled kernels.
+It reads a folder (openvino_cache.py) into which a model file was converted once (openvino_export.py).
 
 Every core works alone: a batch is cut into as many parts as there are cores, and each part is one request of one
 thread. Requests have fixed sizes, since OpenVINO is half as fast where it does not know the size of a batch.
@@ -11,8 +11,6 @@ Letters: N positions, P planes, S board size.
 import contextlib
 import hashlib
 import io
-import os
-import shutil
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,11 +21,7 @@ import numpy as np
 import openvino
 
 from common.atomic_file import write_atomically
-from common.cores import count_usable_cores
-from common.kernel_cache import cache_folder, source_key
-from common.print_console import print_err
 from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
-from nn.model_file import ModelFile
 from nn.plane_sets import PLANE_SETS
 
 FACTS_FILE, NETWORK_FILE = "facts.json", "network.xml"
@@ -35,9 +29,6 @@ FACTS_FILE, NETWORK_FILE = "facts.json", "network.xml"
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 32, 64)
 FIRST_SIZES = (1, 4, 2)  # those that a first search of few visits asks for
 BATCH_LIMIT = 256
-# Networks whose compiled form is kept on disk, 20 to 40 MB each for the bundled one.
-KEPT_NETWORKS = 20
-EXPORTER = Path(__file__).with_name("openvino_export.py")
 
 
 @dataclass(frozen=True)
@@ -144,33 +135,3 @@ class OpenVinoEvaluator(BoardEvaluator):
         part = min(-(-len(planes) // self._threads), SIZES[-1])
         waits = [self.start_plainly(planes[begin:begin + part]) for begin in range(0, len(planes), part)]
         return tuple(np.concatenate(answers) for answers in zip(*(wait() for wait in waits), strict=True))
-
-
-def find_folder(model: ModelFile, board_size: int | None) -> Path:
-    """Return the folder for what is exported of a model file, made and marked as used; raises OSError without one."""
-    base = cache_folder()
-    if base is None:
-        raise OSError("no folder can be written")
-    digest = hashlib.sha256(f"{openvino.__version__} {board_size} {source_key(EXPORTER)} ".encode() + model.content)
-    folder = base / f"openvino-{digest.hexdigest()[:20]}"
-    if not folder.is_dir():
-        for old in sorted(base.glob("openvino-*"), key=os.path.getmtime, reverse=True)[KEPT_NETWORKS - 1:]:
-            shutil.rmtree(old, ignore_errors=True)
-    folder.mkdir(exist_ok=True)
-    os.utime(folder)
-    return folder
-
-
-def load_openvino(
-    model: ModelFile, board_size: int | None, symmetries: int, threads: int | None
-) -> OpenVinoEvaluator | None:
-    """Return the evaluator of a model file, None where torch has to run it; raises ModelFileError."""
-    try:
-        folder = find_folder(model, board_size)
-        if not (folder / FACTS_FILE).is_file():
-            from nn.inference.openvino_export import export
-            export(model, board_size, folder)
-        return OpenVinoEvaluator(folder, symmetries, threads or count_usable_cores())
-    except (OSError, RuntimeError, TypeError, ValueError) as error:
-        print_err(f"OpenVINO cannot run {model}, torch does: {' '.join(str(error).split())[:200]}")
-        return None

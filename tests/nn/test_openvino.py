@@ -46,10 +46,10 @@ def make_network(kind: str) -> DualNet | PooledNet:
 def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Have OpenVINO used, with a folder of its own for what it keeps, which is returned; skip where it is missing."""
     pytest.importorskip("openvino", reason="OpenVINO is not installed (pip install '.[fast]')")
-    from nn.inference import openvino_evaluator
+    from nn.inference import openvino_cache
     folder = tmp_path / "cache"
     folder.mkdir()
-    monkeypatch.setattr(openvino_evaluator, "cache_folder", lambda: folder)
+    monkeypatch.setattr(openvino_cache, "cache_folder", lambda: folder)
     monkeypatch.delenv(RUNTIME_VARIABLE, raising=False)
     return folder
 
@@ -58,12 +58,12 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a pooled network that was loaded once: x.bin, and cache/ with what is kept of it."""
     pytest.importorskip("openvino", reason="OpenVINO is not installed (pip install '.[fast]')")
-    from nn.inference import openvino_evaluator
+    from nn.inference import openvino_cache
     folder = tmp_path_factory.mktemp("started")
     (folder / "cache").mkdir()
     save_network(make_network("pooled"), folder / "x.bin")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(openvino_evaluator, "cache_folder", lambda: folder / "cache")
+        patch.setattr(openvino_cache, "cache_folder", lambda: folder / "cache")
         patch.delenv(RUNTIME_VARIABLE, raising=False)
         load_evaluator(folder / "x.bin", SIZE)
     return folder
@@ -110,7 +110,7 @@ def test_it_gives_the_answers_of_the_network(kind: str, runtime: Path, tmp_path:
 
 @pytest.mark.slow
 def test_the_second_start_does_without_torch(runtime: Path, second_start: Path) -> None:
-    code = ("import sys; from nn.inference import openvino_evaluator as o; from pathlib import Path; "
+    code = ("import sys; from nn.inference import openvino_cache as o; from pathlib import Path; "
             f"o.cache_folder = lambda: Path({str(runtime)!r}); from nn.inference.loading import load_evaluator; "
             f"print(load_evaluator({str(second_start)!r}, {SIZE}).description, 'torch' in sys.modules)")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
@@ -119,11 +119,11 @@ def test_the_second_start_does_without_torch(runtime: Path, second_start: Path) 
 
 def test_networks_that_are_long_unused_are_forgotten(runtime: Path, tmp_path: Path,
                                                      monkeypatch: pytest.MonkeyPatch) -> None:
-    from nn.inference import openvino_evaluator
-    monkeypatch.setattr(openvino_evaluator, "KEPT_NETWORKS", 2)
+    from nn.inference import openvino_cache
+    monkeypatch.setattr(openvino_cache, "KEPT_NETWORKS", 2)
     save_network(make_network("lecture"), tmp_path / "x.bin")
     model = read_model_file(tmp_path / "x.bin")
-    folders = [openvino_evaluator.find_folder(model, size) for size in (5, 6, 7)]
+    folders = [openvino_cache.find_folder(model, size) for size in (5, 6, 7)]
     assert [folder.is_dir() for folder in folders] == [False, True, True]
 
 

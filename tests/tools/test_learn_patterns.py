@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from mcts.uct.params import UctParams
 from mcts.uct.pattern_features import FEATURES
 from mcts.uct.pattern_table import CODES, PARTS, read_gammas
-from mcts.uct.tree import make_rules
+from mcts.uct.playout_rules import make_rules
 from sgf.collection import Kifu
 from tests.mcts.trees import Game
 from tools.learn_patterns import main

@@ -11,7 +11,8 @@ from mcts.params import SearchLimit
 from mcts.uct.params import PlayoutParams, UctParams
 from mcts.uct.playout_board import PlayoutGame, new_playout_work, start_playout
 from mcts.uct.playout_policy import PlayoutRules, play_out, playout_score
-from mcts.uct.tree import PlayoutTree, make_rules
+from mcts.uct.playout_rules import make_rules
+from mcts.uct.tree import PlayoutTree
 from tools.benchlib.measure import BenchSettings, Figure, Workload, measure
 
 # Targets by board size: playouts a second; Aya's, with patterns, in 2008.

@@ -18,7 +18,7 @@ from common.kernel import kernel
 from mcts.uct.pattern_features import FEATURES, find_features
 from mcts.uct.pattern_table import PATTERN, PLAYOUT, PRIOR, canonical_codes, swap_colors
 from mcts.uct.playout_policy import MOST_ANSWERS, list_answers, place_around
-from mcts.uct.tree import ANSWER_VALUES, NEAR_VALUES
+from mcts.uct.playout_rules import ANSWER_VALUES, NEAR_VALUES
 from sgf.collection import Kifu
 
 # The columns of a row: first the pattern, then the features of the tree's moves, then those of the playouts'.
