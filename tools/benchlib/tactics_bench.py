@@ -24,7 +24,7 @@ NODES = (20, 100, 500, 2000, 10000, 50000)
 MICROSECONDS = 1e6
 
 
-class Verdict(NamedTuple):
+class StringFate(NamedTuple):
     """What is known of a string."""
 
     first: int  # when its opponent begins: CAPTURED, SAFE or UNKNOWN
@@ -33,7 +33,7 @@ class Verdict(NamedTuple):
     seconds: float
 
 
-def judge_strings(tactician: Tactician, board: GoBoard, truth: np.ndarray) -> Iterator[Verdict]:
+def judge_strings(tactician: Tactician, board: GoBoard, truth: np.ndarray) -> Iterator[StringFate]:
     """Yield what is known of each string; `truth` [P] are the owners at the end, 1 for Black."""
     place = {int(pos): i for i, pos in enumerate(get_geometry(board.board_size).points)}
     for question in list_questions(tactician, board):
@@ -43,17 +43,17 @@ def judge_strings(tactician: Tactician, board: GoBoard, truth: np.ndarray) -> It
         tactician.proof.table_keys[:] = 0
         first = prove_anew(tactician.proof, board.state, opponent, question)
         second = prove_anew(tactician.proof, board.state, question.defender, question)
-        yield Verdict(first, second, bool(truth[place[question.target]] == own), time.perf_counter() - begin)
+        yield StringFate(first, second, bool(truth[place[question.target]] == own), time.perf_counter() - begin)
 
 
-def describe(nodes: int, verdicts: list[Verdict]) -> str:
+def describe(nodes: int, fates: list[StringFate]) -> str:
     """Return one line of the table."""
     kinds = ((CAPTURED, CAPTURED), (CAPTURED, SAFE), (SAFE, SAFE))
-    cells = [f"{nodes:10,}", f"{MICROSECONDS * np.mean([verdict.seconds for verdict in verdicts]):10,.0f}"]
-    known = sum((verdict.first, verdict.second) in kinds for verdict in verdicts)
-    cells.append(f"{known / len(verdicts):9.1%}")
+    cells = [f"{nodes:10,}", f"{MICROSECONDS * np.mean([fate.seconds for fate in fates]):10,.0f}"]
+    known = sum((fate.first, fate.second) in kinds for fate in fates)
+    cells.append(f"{known / len(fates):9.1%}")
     for kind in kinds:
-        alike = [verdict.survived for verdict in verdicts if (verdict.first, verdict.second) == kind]
+        alike = [fate.survived for fate in fates if (fate.first, fate.second) == kind]
         cells.append(f"{len(alike):7,}  {np.mean(alike):6.1%}" if alike else f"{0:7,}       -")
     return "  ".join(cells)
 
@@ -67,6 +67,6 @@ def measure_tactics(settings: BenchSettings) -> Iterator[Figure | str]:
         tactician = new_tactician(settings.board_size, Tactics(root=nodes), is_root=True)
         assert tactician is not None
         next(judge_strings(tactician, samples[-1].board, samples[-1].truth), None)  # compiles
-        verdicts = [verdict for sample in samples for verdict in judge_strings(tactician, sample.board, sample.truth)]
-        if verdicts:
-            yield describe(nodes, verdicts)
+        fates = [fate for sample in samples for fate in judge_strings(tactician, sample.board, sample.truth)]
+        if fates:
+            yield describe(nodes, fates)
