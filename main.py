@@ -41,7 +41,7 @@ from gtp.self_check import check_gtp, check_json
 from mcts.constant import CONST_VISITS, DEFAULT_LAG, KEEP_ALL, MCTS_TREE_SIZE
 from mcts.params import ROLLOUTS
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, WITH_NETWORK
-from mcts.uct.params import PlayoutParams, UctParams, read_uct_params
+from mcts.uct.params import UctParams, read_uct_params
 from nn.model_file import CLASSIFIER_FILE, RANDOM_MODEL
 from program import PROGRAM_NAME, VERSION
 
@@ -153,13 +153,11 @@ POSITIVE = FiniteRange(0.0, min_open=True)
                                 "1, such as 0.97 (doc/history.md).")
 @click.option("--classifier", default=CLASSIFIER_FILE, show_default=True,
               help="File that tells bad moves where no network does, in --search uct with --prune.")
-@click.option("--tactics", type=click.IntRange(0, MAX_PROOF_NODES), metavar="N",
-              show_default=f"{PlayoutParams.tactics.root} without a network, else 0",
-              help="Positions that proof-number search looks at for each string before a search: moves that capture or "
-                   "save one are then looked at; 0: none.")
-@click.option("--leaf-tactics", type=click.IntRange(0, MAX_PROOF_NODES), metavar="N",
-              show_default=f"{PlayoutParams.tactics.leaf} without a network, else 0",
-              help="The same at each new position of the tree.")
+@click.option("--tactics", type=click.IntRange(0, MAX_PROOF_NODES), default=EngineOptions.tactics, show_default=True,
+              metavar="N", help="Positions that proof-number search looks at for each string before a search, such as "
+                                "2000: moves that capture or save one are then looked at; 0: none.")
+@click.option("--leaf-tactics", type=click.IntRange(0, MAX_PROOF_NODES), default=EngineOptions.leaf_tactics,
+              show_default=True, metavar="N", help="The same at each new position of the tree, such as 100.")
 @click.option("--tactics-prior", type=FiniteRange(0.0, 1.0, min_open=True), default=EngineOptions.tactics_prior,
               show_default=True, help="Least prior of such a move, for strings of many stones.")
 @click.option("--tree-size", type=COUNT, help=f"Nodes of the search tree to begin with.  [default: {MCTS_TREE_SIZE}]")

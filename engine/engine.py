@@ -115,7 +115,7 @@ class Engine(Game):
         if size not in self._sizes_told:
             self._sizes_told.add(size)
             print_err(f"{size}x{size}: UCT by playouts, without a network ({reason})")
-        return PlayoutTree(size, self.options.search_params(by_playouts=True))
+        return PlayoutTree(size, self.options.search_params())
 
     def load(self) -> None:
         """Load the player and, if that is wanted, compile; may run in a thread of its own while the game is set up."""

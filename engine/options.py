@@ -99,8 +99,8 @@ class EngineOptions:
     prune: float = KEEP_ALL
     expansion_threshold: int = SearchParams().selection.expand
     classifier: str = CLASSIFIER_FILE
-    tactics: int | None = None
-    leaf_tactics: int | None = None
+    tactics: int = Tactics().root
+    leaf_tactics: int = Tactics().leaf
     tactics_prior: float = Tactics().prior
 
     @property
@@ -149,13 +149,9 @@ class EngineOptions:
             return max(GPU_LEAVES, LEAVES_OF_A_GPU * len(self.gpus))
         return max(CPU_LEAVES, LEAVES_OF_A_CORE * (self.threads or count_usable_cores()))
 
-    def search_params(self, by_playouts: bool = False) -> PlayoutParams:
-        """Return the search parameters that these options ask for; the search's own where they ask for none.
-
-        `by_playouts`: for a tree without a network.
-        """
+    def search_params(self) -> PlayoutParams:
+        """Return the search parameters that these options ask for; the search's own where they ask for none."""
         default, kind = SearchParams(), self.search_kind
-        usual = PlayoutParams.tactics if by_playouts else default.tactics
         playouts = kind.selection.playouts if self.playouts is None else self.playouts
         selection = kind.selection
         if self.playout_share is not None:  # the same from the first move to the last
@@ -176,8 +172,7 @@ class EngineOptions:
             threads=self.threads or min(MOST_PLAYOUT_THREADS, count_free_cores()),
             prune=self.prune,
             classifier=self.classifier,
-            tactics=Tactics(usual.root if self.tactics is None else self.tactics,
-                            usual.leaf if self.leaf_tactics is None else self.leaf_tactics, self.tactics_prior),
+            tactics=Tactics(self.tactics, self.leaf_tactics, self.tactics_prior),
         )
 
 

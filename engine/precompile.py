@@ -31,11 +31,10 @@ from mcts.analysis import CandidateMove
 from mcts.params import SearchLimit
 from mcts.score_estimate import ScoreEstimator
 from mcts.search_kernels import back_up_batch, select_batch
-from mcts.tactics.hints import new_tactician
 from mcts.tree import MCTSTree
 from mcts.tree_arrays import new_batch
 from mcts.uct.kernels import UctPlan, new_lines, play_out_lines, search_lines
-from mcts.uct.params import PlayoutParams, UctParams
+from mcts.uct.params import UctParams
 from mcts.uct.playout_board import new_playout_work
 from mcts.uct.playout_rules import load_prior_table, make_rules
 from nn.feature import BASIC, Encoder, PlaneSet, Positions, encode_board
@@ -112,8 +111,7 @@ def compile_playouts() -> None:
     """Compile what a playout calls."""
     with without_compiler():
         board = GoBoard(SIZE)
-    batch = new_batch(SIZE, 1, tactician=new_tactician(SIZE, PlayoutParams.tactics, is_root=False))
-    plan = UctPlan(UctParams(), load_prior_table(), make_rules(UctParams()), 0.0)
+    batch, plan = new_batch(SIZE, 1), UctPlan(UctParams(), load_prior_table(), make_rules(UctParams()), 0.0)
     batch.positions.now[0] = board.state.buffer
     play_out_lines(new_playout_work(SIZE), batch, new_lines(SIZE, 1), 0, 1, plan)
 

@@ -69,8 +69,10 @@ def find_settling_move(work: ProofWork, state: State, color: int, question: Proo
     wanted, feared = (SAFE, CAPTURED) if color == question.defender else (CAPTURED, SAFE)
     for slot in range(len(work.table_keys)):
         work.table_keys[slot] = 0
-    if prove_anew(work, state, 3 - color, question) != feared or prove_anew(work, state, color, question) != wanted:
-        return NO_MOVE
+    for result in (feared, wanted):  # one call for both, which is compiled once
+        to_move = color if result == wanted else 3 - color
+        if prove_anew(work, state, to_move, question) != result:
+            return NO_MOVE
     string_id = state.string_id[question.target]
     if wanted == CAPTURED and state.liberties[string_id] == 1:
         return find_liberty(state, string_id)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mcts.params import SearchParams, Tactics
+from mcts.params import SearchParams
 from nn.model_file import CLASSIFIER_FILE
 
 
@@ -41,7 +41,6 @@ class PlayoutParams(SearchParams):
     """Everything that stays the same from search to search, with the numbers of UCT and its threads."""
 
     uct: UctParams = UctParams()
-    tactics: Tactics = Tactics(root=2000, leaf=100)
     threads: int = 1
     classifier: str = CLASSIFIER_FILE  # of bad moves, where some are left out
 

@@ -18,7 +18,7 @@ from board.stone import Stone
 from mcts.analysis import SearchResult
 from mcts.constant import KEEP_ALL
 from mcts.network_calls import Call, NetworkCalls
-from mcts.params import Plan, SearchLimit, SearchParams, Tactics
+from mcts.params import Plan, SearchLimit, SearchParams
 from mcts.search_kernels import raise_priors
 from mcts.tree import MCTSTree, Wishes
 from mcts.tree_arrays import NODES, ROOT, Position, Tree
@@ -57,8 +57,6 @@ class PlayoutCalls(NetworkCalls):
     def __init__(self, evaluator: Evaluator, board_size: int, params: SearchParams) -> None:
         """Prepare for calls of up to params.batch_size visits; raises PatternFileError and ClassifierError."""
         assert isinstance(params, PlayoutParams)
-        if params.uct.prior == params.uct.widening == 0.0:  # nothing asks for priors
-            params = replace(params, tactics=Tactics())
         super().__init__(evaluator, board_size, params)
         threads = params.threads
         self.lines = new_lines(board_size, 1 if threads == 1 else params.batch_size)

@@ -179,9 +179,6 @@ def order_by_chance(tree: PlayoutTree) -> None:
 def test_the_options_reach_the_search_and_refuse_what_means_nothing() -> None:
     assert EngineOptions(tactics=500, leaf_tactics=20, tactics_prior=0.2).search_params().tactics == (500, 20, 0.2)
     assert EngineOptions().search_params().tactics[:2] == (0, 0)
-    usual = PlayoutParams.tactics
-    assert EngineOptions().search_params(by_playouts=True).tactics == usual
-    assert EngineOptions(leaf_tactics=0).search_params(by_playouts=True).tactics == usual._replace(leaf=0)
     for words, line in ((["--tactics", "-1"], "--tactics"), (["--leaf-tactics", "many"], "--leaf-tactics"),
                         (["--tactics-prior", "0"], "--tactics-prior")):
         run = CliRunner().invoke(main.main, words)
