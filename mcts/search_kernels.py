@@ -247,15 +247,23 @@ def divide_priors(tree: Tree, node: int, total: float) -> None:
 
 
 @kernel
+def raise_prior(tree: Tree, edge: int, least: float) -> float:
+    """Raise the prior of an edge to at least `least` and return by how much, 0 mostly. Modifies tree."""
+    added = least - tree.edge_prior[edge]
+    if added <= 0.0:
+        return 0.0
+    tree.edge_prior[edge] = least
+    tree.edge_logit[edge] = math.log(least)
+    return float(added)
+
+
+@kernel
 def raise_priors(tree: Tree, node: int, least: np.ndarray) -> None:
     """Raise the priors of an expanded node to at least `least` [C]; the order of its edges stays. Modifies tree."""
     first, added = tree.node_edge[node], 0.0
     for edge in range(first, first + tree.node_edges[node]):
-        pos = tree.edge_pos[edge]
-        if pos != PASS and tree.edge_prior[edge] < least[pos]:
-            added += least[pos] - tree.edge_prior[edge]
-            tree.edge_prior[edge] = least[pos]
-            tree.edge_logit[edge] = math.log(least[pos])
+        if tree.edge_pos[edge] != PASS:
+            added += raise_prior(tree, edge, float(least[tree.edge_pos[edge]]))
     if added > 0.0:
         divide_priors(tree, node, 1.0 + added)
 

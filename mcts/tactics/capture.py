@@ -4,9 +4,19 @@ from typing import NamedTuple
 
 from board.constant import PASS
 from board.go_board import GoBoard
-from board.state import EMPTY, KO_POS, TO_MOVE, copy_state
+from board.state import EMPTY
 from board.stone import Stone
-from mcts.tactics.dfpn import CAPTURED, SAFE, UNKNOWN, ProofTask, ProofWork, easiest_move, new_proof_work, prove
+from mcts.tactics.dfpn import (
+    CAPTURED,
+    SAFE,
+    UNKNOWN,
+    ProofTask,
+    ProofWork,
+    easiest_move,
+    new_proof_work,
+    prove,
+    set_position,
+)
 
 # Empty points of a region in which every move is looked at; around a string in a larger one only moves near to it are,
 # and with more liberties than these it has got away.
@@ -55,8 +65,7 @@ def solve(board: GoBoard, target: int, to_move: Stone, nodes: int = NODES) -> Pr
     for pos in region:
         work.region[pos] = 1
     question = ProofTask(target, int(board.state.stones[target]), NO_LIMIT if region else MOST_LIBERTIES, nodes)
-    copy_state(work.state, board.state)
-    work.state.info[TO_MOVE], work.state.info[KO_POS] = int(to_move), 0
+    set_position(work, board.state, int(to_move))
     result, looked_at = prove(work, question)
     return Proof(result, tuple(_follow(board, to_move, result, question, work)), looked_at)
 
@@ -72,8 +81,7 @@ def _follow(board: GoBoard, to_move: Stone, result: int, question: ProofTask, wo
     line: list[int] = []
     position, color = board.copy(), to_move
     while result != UNKNOWN and len(line) < LONGEST_LINE and position.board[question.target] == question.defender:
-        copy_state(work.state, position.state)
-        work.state.info[TO_MOVE], work.state.info[KO_POS] = int(color), 0
+        set_position(work, position.state, int(color))
         pos, pn, dn = easiest_move(work, question)
         last = find_last_liberty(position, question.target)
         if color != question.defender and last != PASS and result == CAPTURED:

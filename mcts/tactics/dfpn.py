@@ -21,7 +21,7 @@ import numpy as np
 from board.constant import PASS
 from board.ladder import is_ko_mouth
 from board.rules import hash_after, is_complete_eye, is_legal, play
-from board.state import EMPTY, SIZE, TO_MOVE, WIDTH, State, copy_words, new_state
+from board.state import EMPTY, KO_POS, SIZE, TO_MOVE, WIDTH, State, copy_state, copy_words, new_state
 from board.string import find_liberty
 from common.kernel import kernel
 
@@ -67,6 +67,13 @@ def new_proof_work(board_size: int, table_bits: int = TABLE_BITS) -> ProofWork:
         np.zeros((1 << table_bits, 2), dtype=np.int64), np.array([0x9E3779B97F4A7C15], dtype=np.uint64),
         np.zeros(cells, dtype=np.uint8),
     )
+
+
+@kernel
+def set_position(work: ProofWork, state: State, to_move: int) -> None:
+    """Make work.state a position with `to_move` to begin and no ko. Modifies work."""
+    copy_state(work.state, state)
+    work.state.info[TO_MOVE], work.state.info[KO_POS] = to_move, 0
 
 
 @kernel

@@ -16,13 +16,23 @@ import numpy as np
 
 from board.constant import NO_MOVE, PASS
 from board.go_board import GoBoard
-from board.state import EMPTY, KO_POS, SIZE, TO_MOVE, WIDTH, State, copy_state
+from board.state import EMPTY, SIZE, TO_MOVE, WIDTH, State
 from board.stone import Stone
 from board.string import find_liberty
 from common.kernel import kernel
 from mcts.params import Tactics
 from mcts.tactics.capture import NO_LIMIT, find_region
-from mcts.tactics.dfpn import CAPTURED, SAFE, TABLE_BITS, ProofTask, ProofWork, easiest_move, new_proof_work, prove
+from mcts.tactics.dfpn import (
+    CAPTURED,
+    SAFE,
+    TABLE_BITS,
+    ProofTask,
+    ProofWork,
+    easiest_move,
+    new_proof_work,
+    prove,
+    set_position,
+)
 
 # Most liberties of the strings that are looked at. One that comes to have more than it has, and more than LADDER, has
 # got away: to prove that with the four that hiyoko-solve allows takes a hundred times as long.
@@ -55,8 +65,7 @@ def new_tactician(board_size: int, tactics: Tactics, is_root: bool) -> Tactician
 @kernel
 def prove_anew(work: ProofWork, state: State, to_move: int, question: ProofTask) -> int:
     """Return what is known about the string of a question when `to_move` begins. Modifies work."""
-    copy_state(work.state, state)
-    work.state.info[TO_MOVE], work.state.info[KO_POS] = to_move, 0
+    set_position(work, state, to_move)
     return prove(work, question)[0]
 
 
@@ -76,8 +85,7 @@ def find_settling_move(work: ProofWork, state: State, color: int, question: Proo
     string_id = state.string_id[question.target]
     if wanted == CAPTURED and state.liberties[string_id] == 1:
         return find_liberty(state, string_id)
-    copy_state(work.state, state)
-    work.state.info[TO_MOVE], work.state.info[KO_POS] = color, 0
+    set_position(work, state, color)
     pos, pn, dn = easiest_move(work, question)
     return NO_MOVE if pos == PASS or (pn if wanted == CAPTURED else dn) != 0 else pos
 
@@ -129,8 +137,10 @@ def list_questions(tactician: Tactician, board: GoBoard) -> Iterator[ProofTask]:
     """
     for string in board.strings.string.values():
         target, liberties = string.get_origin(), string.get_num_liberties()
-        region = find_region(board, target) if string.get_size() > 1 else []
-        if string.get_size() == 1 or not region and liberties > tactician.most_liberties:
+        if string.get_size() == 1:
+            continue
+        region = find_region(board, target)
+        if not region and liberties > tactician.most_liberties:
             continue
         tactician.proof.region[:] = 0
         tactician.proof.region[region] = 1

@@ -16,7 +16,7 @@ from common.kernel import kernel
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.outcome import value_of_lead
 from mcts.pruning import prune_by_classifier
-from mcts.search_kernels import add_candidates
+from mcts.search_kernels import add_candidates, divide_priors, raise_prior
 from mcts.tree_arrays import EXPANDED, NODES, ROOT, Batch, Position, Tree, add_node
 from mcts.uct.params import UctParams
 from mcts.uct.pattern_features import FEATURES, PriorTable, find_features, move_gamma
@@ -148,9 +148,9 @@ def set_pattern_priors(tree: Tree, node: int, position: Position, lines: Playout
     total, added = total * (1.0 + PASS_PRIOR) if total > 0.0 else 1.0, 0.0
     for edge in range(first, first + count):
         tree.edge_prior[edge] /= total
-        added += max(0.0, tree.edge_logit[edge] - tree.edge_prior[edge])
-    for edge in range(first, first + count):
-        tree.edge_prior[edge] = max(tree.edge_prior[edge], tree.edge_logit[edge]) / (1.0 + added)
+        added += raise_prior(tree, edge, float(tree.edge_logit[edge]))
+    if added > 0.0:
+        divide_priors(tree, node, 1.0 + added)
     sort_edges(tree, node)
 
 

@@ -56,8 +56,8 @@ class PlayoutCalls(NetworkCalls):
 
     def __init__(self, evaluator: Evaluator, board_size: int, params: SearchParams) -> None:
         """Prepare for calls of up to params.batch_size visits; raises PatternFileError and ClassifierError."""
-        assert isinstance(params, PlayoutParams)
         super().__init__(evaluator, board_size, params)
+        assert isinstance(params, PlayoutParams)
         threads = params.threads
         self.lines = new_lines(board_size, 1 if threads == 1 else params.batch_size)
         self._works = [new_playout_work(board_size, SEED + i) for i in range(threads)]
