@@ -22,6 +22,7 @@ import openvino
 
 from common.atomic_file import write_atomically
 from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
+from nn.inference.openvino_precision import FORMATS, choose_hint
 from nn.plane_sets import PLANE_SETS
 
 FACTS_FILE, NETWORK_FILE = "facts.json", "network.xml"
@@ -47,13 +48,13 @@ class OpenVinoEvaluator(BoardEvaluator):
         """Read what was exported; sizes of requests are compiled when they are needed."""
         facts = NetworkFacts.parse((folder / FACTS_FILE).read_bytes())
         self._core = openvino.Core()
-        half = "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-        super().__init__(facts, f"on cpu, {'bfloat16' if half else 'float32'}, OpenVINO", BATCH_LIMIT, symmetries)
+        hint = choose_hint(self._core)
+        super().__init__(facts, f"on cpu, {FORMATS[hint]}, OpenVINO", BATCH_LIMIT, symmetries)
         self._folder, self._threads = folder, threads
         # One waits: cores stay busy while the search backs up what is finished and selects what comes next.
         self.calls_at_once = threads + 1 if threads > 1 else 1
         self._config = {"NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads, "ENABLE_CPU_PINNING": False,
-                        "INFERENCE_PRECISION_HINT": "bf16" if half else "f32"}
+                        "INFERENCE_PRECISION_HINT": hint}
         processor = self._core.get_property("CPU", "FULL_DEVICE_NAME")
         self._stamp = hashlib.sha256(f"{processor}{self._config}".encode()).hexdigest()[:8]
         self._shape = PLANE_SETS[facts.features].planes, facts.board_size, facts.board_size
