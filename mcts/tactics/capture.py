@@ -13,6 +13,7 @@ from mcts.tactics.dfpn import (
     ProofTask,
     ProofWork,
     easiest_move,
+    list_proof_moves,
     new_proof_work,
     prove,
     set_position,
@@ -82,6 +83,7 @@ def _follow(board: GoBoard, to_move: Stone, result: int, question: ProofTask, wo
     position, color = board.copy(), to_move
     while result != UNKNOWN and len(line) < LONGEST_LINE and position.board[question.target] == question.defender:
         set_position(work, position.state, int(color))
+        list_proof_moves(work, 0, question)
         pos, pn, dn = easiest_move(work, question)
         last = find_last_liberty(position, question.target)
         if color != question.defender and last != PASS and result == CAPTURED:

@@ -77,14 +77,10 @@ def set_position(work: ProofWork, state: State, to_move: int) -> None:
 
 
 @kernel
-def add_point(work: ProofWork, depth: int, pos: int, color: int, question: ProofTask) -> None:
-    """Append a point to the moves at a depth unless it is there, or no move of `color`. Modifies work."""
-    state, count = work.state, work.counts[depth]
-    if state.stones[pos] != EMPTY or not is_legal(state, pos, color):
-        return
-    if color != question.defender and is_ko_mouth(state, pos, color):
-        return
-    if color == question.defender and is_complete_eye(state, pos, color):
+def note_point(work: ProofWork, depth: int, pos: int) -> None:
+    """Append an empty point to the moves at a depth unless it is there. Modifies work."""
+    count = work.counts[depth]
+    if work.state.stones[pos] != EMPTY:
         return
     for i in range(count):
         if work.moves[depth, i] == pos:
@@ -94,48 +90,70 @@ def add_point(work: ProofWork, depth: int, pos: int, color: int, question: Proof
 
 
 @kernel
-def add_points_around(work: ProofWork, depth: int, color: int, question: ProofTask) -> None:
-    """Append the string's liberties, the points beside them, and the last liberties of the strings around it.
-
-    Modifies work.
-    """
+def note_points_around(work: ProofWork, depth: int, question: ProofTask) -> None:
+    """Append the string's liberties and the last liberties of the strings around it. Modifies work."""
     state, width = work.state, work.state.info[WIDTH]
     stone = question.target
     while True:
         for side in (stone - width, stone - 1, stone + 1, stone + width):
-            if state.stones[side] == EMPTY:
-                add_point(work, depth, side, color, question)
-            elif state.stones[side] == 3 - question.defender and state.liberties[state.string_id[side]] <= 2:
-                liberty = find_liberty(state, state.string_id[side])
-                add_point(work, depth, liberty, color, question)
-                if state.liberties[state.string_id[side]] == 2:
-                    add_point(work, depth, find_liberty(state, state.string_id[side], liberty), color, question)
+            note_point(work, depth, side)
+            string_id = state.string_id[side]
+            if state.stones[side] == 3 - question.defender and state.liberties[string_id] <= 2:
+                liberty = find_liberty(state, string_id)
+                note_point(work, depth, liberty)
+                if state.liberties[string_id] == 2:
+                    note_point(work, depth, find_liberty(state, string_id, liberty))
         stone = state.string_next[stone]
         if stone == question.target:
             break
-    for i in range(work.counts[depth]):
-        pos = work.moves[depth, i]
-        for side in (pos - width, pos - 1, pos + 1, pos + width):
-            if state.stones[side] == EMPTY:
-                add_point(work, depth, side, color, question)
 
 
 @kernel
-def list_proof_moves(work: ProofWork, depth: int, question: ProofTask) -> None:
-    """Write the moves of the side to move to work.moves at a depth; for the defender the pass, too. Modifies work."""
-    state, color = work.state, work.state.info[TO_MOVE]
-    size, width, has_region = state.info[SIZE], state.info[WIDTH], False
-    work.counts[depth] = 0
+def note_region(work: ProofWork, depth: int) -> bool:
+    """Append the points of the region; return whether there is one. Modifies work."""
+    size, width, has_region = work.state.info[SIZE], work.state.info[WIDTH], False
     for y in range(1, size + 1):
         for pos in range(y * width + 1, y * width + size + 1):
             if work.region[pos] != 0:
                 has_region = True
-                add_point(work, depth, pos, color, question)
-    if not has_region:
-        add_points_around(work, depth, color, question)
-    if color == question.defender:
-        work.moves[depth, work.counts[depth]] = PASS
-        work.counts[depth] += 1
+                note_point(work, depth, pos)
+    return has_region
+
+
+@kernel
+def is_proof_move(state: State, pos: int, question: ProofTask) -> bool:
+    """Return whether the side to move looks at a point: the attacker takes no ko, the defender keeps his eyes."""
+    color = state.info[TO_MOVE]
+    if not is_legal(state, pos, color):
+        return False
+    return not (is_complete_eye(state, pos, color) if color == question.defender else is_ko_mouth(state, pos, color))
+
+
+@kernel
+def list_proof_moves(work: ProofWork, depth: int, question: ProofTask) -> None:
+    """Write the moves of the side to move to work.moves at a depth; for the defender the pass, too. Modifies work.
+
+    In a region these are all its points; without one those around the string, and then the points beside those.
+    """
+    state, width, kept = work.state, work.state.info[WIDTH], 0
+    work.counts[depth] = 0
+    has_region = note_region(work, depth)
+    for beside in (False, True):  # what is expensive to ask about a point is compiled once
+        if beside and not has_region:
+            for i in range(kept):
+                pos = work.moves[depth, i]
+                for side in (pos - width, pos - 1, pos + 1, pos + width):
+                    note_point(work, depth, side)
+        elif not has_region:
+            note_points_around(work, depth, question)
+        for i in range(kept, work.counts[depth]):
+            if is_proof_move(state, work.moves[depth, i], question):
+                work.moves[depth, kept] = work.moves[depth, i]
+                kept += 1
+        work.counts[depth] = kept
+    if state.info[TO_MOVE] == question.defender:
+        work.moves[depth, kept] = PASS
+        work.counts[depth] = kept + 1
 
 
 @kernel
@@ -204,19 +222,17 @@ def survey(work: ProofWork, depth: int, question: ProofTask) -> tuple[int, int, 
 
 @kernel
 def enter(work: ProofWork, depth: int, pos: int, question: ProofTask) -> bool:
-    """Play a move of the position at a depth; return whether the new one must be searched. Modifies work.
+    """Play a move of the position at a depth; return whether the new one must be searched, or can be judged at once.
 
-    It need not where it is judged at once, and where the attacker has no move: then it is safe.
+    Modifies work.
     """
     state = work.state
     play(state, pos, state.info[TO_MOVE])
     work.keys[depth + 1] = key_of(work, state.hash[0], state.info[TO_MOVE], question)
-    copy_words(work.saved[depth + 1], state.buffer)
     verdict = judge_at_once(state, question)
     if verdict == UNKNOWN:
-        list_proof_moves(work, depth + 1, question)
-        if work.counts[depth + 1] > 0:
-            return True
+        copy_words(work.saved[depth + 1], state.buffer)
+        return True
     is_captured = verdict == CAPTURED
     store(work, work.keys[depth + 1], 0 if is_captured else INFINITE, INFINITE if is_captured else 0)
     return False
@@ -236,11 +252,10 @@ def set_limits(work: ProofWork, depth: int, found: tuple[int, int, int, int, int
 
 @kernel
 def begin(work: ProofWork, question: ProofTask) -> None:
-    """Make work.state the first position of a line and list its moves. Modifies work."""
+    """Make work.state the first position of a line. Modifies work."""
     state = work.state
     work.keys[0] = key_of(work, state.hash[0], state.info[TO_MOVE], question)
     copy_words(work.saved[0], state.buffer)
-    list_proof_moves(work, 0, question)
     work.limits[0, 0] = work.limits[0, 1] = INFINITE
 
 
@@ -252,9 +267,11 @@ def prove(work: ProofWork, question: ProofTask) -> tuple[int, int]:
     if verdict != UNKNOWN:
         return verdict, nodes
     begin(work, question)
-    pn, dn = 1, 1
+    pn, dn, is_new = 1, 1, True
     while depth >= 0:
         copy_words(state.buffer, work.saved[depth])
+        if is_new:
+            list_proof_moves(work, depth, question)
         found = survey(work, depth, question)
         pn, dn = found[0], found[1]
         is_full = depth + 2 >= DEPTH
@@ -262,11 +279,12 @@ def prove(work: ProofWork, question: ProofTask) -> tuple[int, int]:
             if is_full and pn > 0 and dn > 0:
                 pn, dn = INFINITE, 0
             store(work, work.keys[depth], pn, dn)
-            depth -= 1
+            depth, is_new = depth - 1, False
             continue
         set_limits(work, depth, found, state.info[TO_MOVE] == question.defender)
         nodes += 1
-        if enter(work, depth, work.moves[depth, found[2]], question):
+        is_new = enter(work, depth, work.moves[depth, found[2]], question)
+        if is_new:
             depth += 1
     return CAPTURED if pn == 0 else SAFE if dn == 0 else UNKNOWN, nodes
 
@@ -275,7 +293,7 @@ def prove(work: ProofWork, question: ProofTask) -> tuple[int, int]:
 def easiest_move(work: ProofWork, question: ProofTask) -> tuple[int, int, int]:
     """Return the move of work.state that is easiest for its mover, and pn and dn of what it leads to; PASS: none.
 
-    Modifies work.
+    The moves are those at depth 0, where `prove` has left them. Modifies work.
     """
     begin(work, question)
     if work.counts[0] == 0:
