@@ -74,8 +74,8 @@ def has_native_bf16() -> bool:
 def is_half_faster() -> bool:
     """Tell whether a convolution of the usual size is faster in bfloat16 than in float32 on this CPU; takes 20 ms.
 
-    Intel's processors without a matrix unit (AMX), which virtual machines often hide, understand bfloat16 but are slower
-    with it: 0.62 of float32's speed on a Xeon of model 207, where others have 2 to 4 times.
+    Intel's processors without a matrix unit (AMX), which virtual machines often hide, understand bfloat16 but are
+    slower with it: 0.62 of float32's speed on a Xeon of model 207, where others have 2 to 4 times.
     """
     least = {}
     operands = {dtype: [torch.ones(shape, dtype=dtype).to(memory_format=torch.channels_last)

@@ -1,7 +1,7 @@
 """Which number format OpenVINO is faster with here: not every processor that understands bfloat16 gains by it.
 
-Processors with a matrix unit (AMX), and AMD's with AVX-512, multiply bfloat16 twice as fast and more; Intel's without the
-unit, which virtual machines often hide, are slower with it than with float32. So it is measured, once a machine.
+Processors with a matrix unit (AMX), and AMD's with AVX-512, multiply bfloat16 twice as fast and more; Intel's without
+the unit, which virtual machines often hide, are slower with it than with float32. So it is measured, once a machine.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""A wider network that begins by saying what a narrow one says (T. Chen et al., "Net2Net", ICLR 2016, with other weights).
+"""A wider network that begins by saying what a narrow one says, as in T. Chen et al., "Net2Net", ICLR 2016.
 
 Added channels start at random, as in a new network, and nothing that was there before reads them yet: the weights from
 added channels to old ones are 0. So every output stays as it was, while the weights that are 0 have gradients from the
