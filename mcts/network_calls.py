@@ -20,7 +20,7 @@ from mcts.outcome import play_out_batch
 from mcts.params import Plan, SearchParams, Selection
 from mcts.pruning import prune_batch
 from mcts.search_kernels import back_up_batch, raise_priors, select_batch
-from mcts.tactics.hints import hint_root, new_tactician
+from mcts.tactics.hints import hint_leaves, hint_root, new_tactician
 from mcts.tree_arrays import NODES, ROOT, Batch, Position, Tree, bring_forward, new_batch, take_answer
 from nn.feature import Encoder, Evaluator, plane_set_of
 
@@ -73,8 +73,8 @@ class NetworkCalls:
         self._play_out = choose_rollouts(board_size, params)
         plane_set, leaves = plane_set_of(evaluator), -(-params.batch_size // self.at_once)
         self._tactician = new_tactician(board_size, params.tactics, is_root=True)
-        at_leaves = new_tactician(board_size, params.tactics, is_root=False)
-        batches = [new_batch(board_size, leaves, plane_set, at_leaves) for _ in range(self.at_once)]
+        self._leaf_tactician = new_tactician(board_size, params.tactics, is_root=False)
+        batches = [new_batch(board_size, leaves, plane_set) for _ in range(self.at_once)]
         self.batch = batches[0]
         self._free: deque[Lane] = deque()
         for own in batches:
@@ -111,6 +111,8 @@ class NetworkCalls:
         if waiting == visits == 0:
             return 0
         answer = self._ask(lane.encode(lane.batch.positions, waiting, plan.komi), is_root) if waiting else tuple
+        if self._leaf_tactician is not None:
+            hint_leaves(self._leaf_tactician, tree, lane.batch, waiting)
         if plan.selection.playouts:
             self._play_out(lane.batch, waiting, plan.komi, plan.selection)
         return self._enter(Call(lane, waiting, visits, answer, begin))

@@ -20,7 +20,6 @@ from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.outcome import DRAW, final_lead, value_of_lead
 from mcts.params import Plan
 from mcts.solver import known_value, prove_line
-from mcts.tactics.hints import hint_position, hinted_prior
 from mcts.tree_arrays import (
     AHEAD,
     EDGES,
@@ -57,14 +56,12 @@ def add_candidates(
     color = state.info[TO_MOVE]
     tree.node_edge[node] = tree.counters[EDGES]
     count = list_legal_moves(state, history, color, False, False, batch.moves)
-    hint_position(batch.tactician, state)
     for i in range(count):
         pos = batch.moves[i]
         repeats = is_superko(state, history, pos, color)
         tree.counters[REPETITIONS] += repeats
         if depth >= batch.banned[color, pos] and not (repeats and batch.superko[color]):
-            least = max(least_prior(state, pos, atari_prior), hinted_prior(batch.tactician, pos))
-            add_edge(tree, node, pos, least)
+            add_edge(tree, node, pos, least_prior(state, pos, atari_prior))
     if depth >= batch.banned[color, PASS] or tree.node_edges[node] == 0:
         add_edge(tree, node, PASS, 0.0)
 

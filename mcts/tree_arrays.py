@@ -12,7 +12,6 @@ from board.constant import PASS
 from board.state import History, State, new_history, new_state
 from common.kernel import kernel
 from mcts.constant import LOOKS, MAX_DEPTH, NOT_EXPANDED
-from mcts.tactics.hints import Tactician
 from nn.feature import BASIC, PlaneSet, Positions
 
 # Tree.node_kind: a visit waits for the network there; the network is asked ahead, before any visit, or has answered
@@ -100,7 +99,6 @@ class Batch(NamedTuple):
     playout: State  # the position of a playout
     policy: np.ndarray  # float64 [A]: one number for each edge of a node
     random_state: np.ndarray  # uint64 [1]
-    tactician: Tactician | None  # who looks for moves that settle a string, at every node
 
 
 NODE_ARRAYS = tuple(name for name in Tree._fields if name.startswith("node_"))
@@ -143,8 +141,7 @@ def grow_tree(tree: Tree, nodes: int, edges: int) -> Tree:
     return larger
 
 
-def new_batch(board_size: int, batch_size: int, plane_set: PlaneSet = BASIC,
-              tactician: Tactician | None = None) -> Batch:
+def new_batch(board_size: int, batch_size: int, plane_set: PlaneSet = BASIC) -> Batch:
     """Return work space for batches of up to `batch_size` leaves of a network that wants these planes."""
     cells = (board_size + 2) ** 2
     positions = plane_set.new_positions(board_size, batch_size)
@@ -155,7 +152,7 @@ def new_batch(board_size: int, batch_size: int, plane_set: PlaneSet = BASIC,
         np.zeros(batch_size + LOOKS, dtype=np.int32), np.zeros(board_size * board_size, dtype=np.int32),
         np.zeros(cells, dtype=np.int8), np.zeros(cells, dtype=np.int16), np.zeros((3, cells), dtype=np.int16),
         np.ones(3, dtype=np.bool_), np.zeros(batch_size, dtype=np.float32), np.zeros(batch_size, dtype=np.float32),
-        new_state(board_size), np.zeros(board_size * board_size + 1), np.zeros(1, dtype=np.uint64), tactician,
+        new_state(board_size), np.zeros(board_size * board_size + 1), np.zeros(1, dtype=np.uint64),
     )
 
 

@@ -3,8 +3,9 @@
 A string is at stake where it is captured if the one side begins, and safe if the other does. The move that decides it
 gets a least prior, as the rules give one to captures of large strings (mcts/atari.py): what is proven of a string
 proves nothing about the game, but it is a move to look at. At the root lines are long and closed regions are searched
-in full (life and death, capturing races); at the other positions, while the network works on those before, they are
-short: ladders and nets.
+in full (life and death, capturing races); at the other positions they are short: ladders and nets. These are looked at
+in a pass of its own after the lines of a call, while the network works on them, for two reasons: nothing waits, and
+the search is compiled without it.
 
 C: cells of the padded board.
 """
@@ -16,7 +17,7 @@ import numpy as np
 
 from board.constant import NO_MOVE, PASS
 from board.go_board import GoBoard
-from board.state import EMPTY, SIZE, TO_MOVE, WIDTH, State
+from board.state import EMPTY, SIZE, TO_MOVE, WIDTH, State, copy_words, new_state
 from board.stone import Stone
 from board.string import find_liberty
 from common.kernel import kernel
@@ -33,6 +34,7 @@ from mcts.tactics.dfpn import (
     prove,
     set_position,
 )
+from mcts.tree_arrays import Batch, Tree
 
 # Most liberties of the strings that are looked at. One that comes to have more than it has, and more than LADDER, has
 # got away: to prove that with the four that hiyoko-solve allows takes a hundred times as long.
@@ -45,6 +47,7 @@ class Tactician(NamedTuple):
     """Work space, and how far it is looked."""
 
     proof: ProofWork
+    position: State  # what is looked at
     hint: np.ndarray  # float32 [C]: the least prior of a move to each point, 0 for most
     nodes: int  # positions that are looked at for a string and a side to begin
     most_liberties: int  # strings with more are left alone
@@ -58,7 +61,7 @@ def new_tactician(board_size: int, tactics: Tactics, is_root: bool) -> Tactician
     if nodes == 0:
         return None
     work = new_proof_work(board_size, min(TABLE_BITS, (ENTRIES * nodes).bit_length()))
-    return Tactician(work, np.zeros(len(work.region), dtype=np.float32), nodes,
+    return Tactician(work, new_state(board_size), np.zeros(len(work.region), dtype=np.float32), nodes,
                      ROOT_LIBERTIES if is_root else LEAF_LIBERTIES, LADDER, tactics.prior)
 
 
@@ -100,10 +103,13 @@ def hint_string(tactician: Tactician, state: State, color: int, question: ProofT
 
 
 @kernel
-def hint_position(tactician: Tactician | None, state: State) -> None:
-    """Look at all strings of two stones or more with few liberties, and moves around them. Modifies tactician."""
-    if tactician is None:
-        return
+def hint_position(tactician: Tactician, position: np.ndarray) -> None:
+    """Look at all strings of two stones or more with few liberties, and moves around them; `position` is State.buffer.
+
+    Modifies tactician.
+    """
+    state = tactician.position
+    copy_words(state.buffer, position)
     for pos in range(len(tactician.hint)):
         tactician.hint[pos] = 0.0
     size, width = state.info[SIZE], state.info[WIDTH]
@@ -117,9 +123,17 @@ def hint_position(tactician: Tactician | None, state: State) -> None:
 
 
 @kernel
-def hinted_prior(tactician: Tactician | None, pos: int) -> float:
-    """Return the least prior of a move in the position that was looked at last."""
-    return 0.0 if tactician is None else float(tactician.hint[pos])
+def hint_leaves(tactician: Tactician, tree: Tree, batch: Batch, count: int) -> None:
+    """Raise the least priors of the moves of the first leaves of a batch, which wait for their policies.
+
+    Modifies tactician and tree.
+    """
+    for index in range(count):
+        hint_position(tactician, batch.positions.now[index])
+        first = tree.node_edge[batch.leaf[index]]
+        for edge in range(first, first + tree.node_edges[batch.leaf[index]]):
+            if tree.edge_pos[edge] != PASS:
+                tree.edge_logit[edge] = max(tree.edge_logit[edge], tactician.hint[tree.edge_pos[edge]])
 
 
 def hint_root(tactician: Tactician, board: GoBoard, color: Stone) -> np.ndarray:

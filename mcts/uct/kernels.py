@@ -1,6 +1,8 @@
-"""The verbs of the search without a network: select, expand, play out, back up.
+"""The verbs of the search without a network: select, play out, back up, expand.
 
 A line goes down the tree, then a playout ends its game; both together are the moves of the line, which RAVE looks at.
+Positions that were visited often enough become nodes in a pass of its own, after all lines of a call: so lines are
+compiled without what is known about moves (patterns, ladders, the classifier), and that without lines.
 """
 
 from typing import NamedTuple
@@ -16,7 +18,8 @@ from common.kernel import kernel
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.outcome import value_of_lead
 from mcts.pruning import prune_by_classifier
-from mcts.search_kernels import add_candidates, divide_priors, raise_prior
+from mcts.search_kernels import add_candidates, divide_priors, raise_prior, raise_priors
+from mcts.tactics.hints import Tactician, hint_position
 from mcts.tree_arrays import EXPANDED, NODES, ROOT, Batch, Position, Tree, add_node
 from mcts.uct.params import UctParams
 from mcts.uct.pattern_features import FEATURES, PriorTable, find_features, move_gamma
@@ -33,6 +36,7 @@ class PlayoutLines(NamedTuple):
     """Lines that are searched at the same time, and work space. L = lines, C = cells of the board, F = features."""
 
     moves: np.ndarray  # int16 [L, M]: the moves after the root, those in the tree first
+    made: np.ndarray  # int32 [L]: the edge whose position is to become a node, NOT_EXPANDED if none
     length: np.ndarray  # int32 [L]: how many these are
     previous: np.ndarray  # int16 [L]: the move before the last one in the tree
     score: np.ndarray  # float32 [L]: Black's final score, komi taken off
@@ -54,7 +58,8 @@ def new_lines(board_size: int, count: int) -> PlayoutLines:
     """Return room for lines that are searched at the same time."""
     longest = MAX_DEPTH + PLAYOUT_MOVES_PER_POINT * board_size**2
     return PlayoutLines(
-        np.zeros((count, longest), dtype=np.int16), np.zeros(count, dtype=np.int32), np.zeros(count, dtype=np.int16),
+        np.zeros((count, longest), dtype=np.int16), np.full(count, NOT_EXPANDED, dtype=np.int32),
+        np.zeros(count, dtype=np.int32), np.zeros(count, dtype=np.int16),
         np.zeros(count, dtype=np.float32), np.zeros((board_size + 2) ** 2, dtype=np.int8),
         np.zeros(len(FEATURES), dtype=np.int32), new_ladder_work(board_size),
     )
@@ -178,21 +183,59 @@ def expand_by_patterns(
 
 
 @kernel
-def select_for_playout(
-    tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, index: int, plan: UctPlan,
-    judge: PointJudge | None,
-) -> None:
-    """Play one line from the root to a position that is no node yet, or to the end of the game.
+def expand_lines(tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, wanted: int,
+                 plan: UctPlan, judge: PointJudge | None) -> None:
+    """Make nodes of the positions that the first `wanted` lines have found; in an empty tree the root.
 
-    A position whose move was visited often enough becomes a node, and its playout begins there; in an empty tree the
-    root does, and the line has no moves. Modifies tree, line, lines, judge and entry `index` of the batch, whose
-    positions.now keeps the end of the line.
+    batch.leaf becomes each line's new node, NOT_EXPANDED where there is none, and batch.positions.now its position.
+    Modifies tree, line, batch, lines and judge.
+    """
+    state, history = line
+    for index in range(wanted):
+        edge, depth, value, is_root = lines.made[index], batch.length[index], 0.5, tree.counters[NODES] == 0
+        batch.leaf[index] = NOT_EXPANDED
+        if not is_root and (edge == NOT_EXPANDED or tree.edge_child[edge] != NOT_EXPANDED):
+            continue
+        copy_state(state, root.state)
+        history.length[0] = root.history.length[0]
+        node = add_node(tree)
+        if is_root:
+            depth = 0
+        else:
+            tree.edge_child[edge] = node
+            value = 1.0 - tree.edge_value_sum[edge] / tree.edge_visits[edge]
+        for i in range(depth):
+            play_recorded(state, history, lines.moves[index, i], state.info[TO_MOVE])
+        expand_by_patterns(tree, node, line, batch, lines, depth, plan, value, judge)
+        copy_words(batch.positions.now[index], state.buffer)
+        batch.leaf[index] = node
+
+
+@kernel
+def hint_lines(tactician: Tactician, tree: Tree, batch: Batch, wanted: int) -> None:
+    """Raise the priors of moves that settle a string at the new nodes of the first `wanted` lines.
+
+    Modifies tactician and tree.
+    """
+    for index in range(wanted):
+        if batch.leaf[index] != NOT_EXPANDED:
+            hint_position(tactician, batch.positions.now[index])
+            raise_priors(tree, batch.leaf[index], tactician.hint)
+            order_edges(tree, batch.leaf[index])
+
+
+@kernel
+def select_for_playout(tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, index: int,
+                       plan: UctPlan) -> None:
+    """Play one line from the root to a position that is no node, or to the end of the game.
+
+    Modifies tree, line, lines and entry `index` of the batch, whose positions.now keeps the end of the line.
     """
     state, history = line
     copy_state(state, root.state)
     history.length[0] = root.history.length[0]
-    node, edge, depth, value, is_new = ROOT, NOT_EXPANDED, 0, 0.5, tree.counters[NODES] == 0
-    while not is_new and node != NOT_EXPANDED and depth < MAX_DEPTH:
+    node, edge, depth = ROOT, NOT_EXPANDED, 0
+    while node != NOT_EXPANDED and depth < MAX_DEPTH:
         edge = select_by_uct(tree, node, plan.params)
         batch.path[index, depth] = edge
         lines.moves[index, depth] = tree.edge_pos[edge]
@@ -200,14 +243,9 @@ def select_for_playout(
         tree.node_virtual_loss[node] += 1
         depth += 1
         play_recorded(state, history, tree.edge_pos[edge], state.info[TO_MOVE])
-        node, visits = tree.edge_child[edge], tree.edge_visits[edge]
-        if node == NOT_EXPANDED and visits >= plan.params.expand and state.info[PASSES] < 2:
-            is_new, value = True, 1.0 - tree.edge_value_sum[edge] / visits
-    if is_new:  # the one place where nodes are made: all of it is compiled once
-        node = add_node(tree)
-        if depth > 0:
-            tree.edge_child[edge] = node
-        expand_by_patterns(tree, node, line, batch, lines, depth, plan, value, judge)
+        node = tree.edge_child[edge]
+    is_due = node == NOT_EXPANDED and tree.edge_visits[edge] >= plan.params.expand and state.info[PASSES] < 2
+    lines.made[index] = edge if is_due else NOT_EXPANDED
     batch.length[index] = depth
     lines.previous[index] = move_before_last(history)
     copy_words(batch.positions.now[index], state.buffer)
@@ -264,27 +302,21 @@ def back_up_line(tree: Tree, batch: Batch, lines: PlayoutLines, index: int, root
 @kernel
 def search_lines(
     tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, work: PlayoutGame, wanted: int,
-    plan: UctPlan, judge: PointJudge | None,
+    plan: UctPlan,
 ) -> None:
-    """Search so many lines one after the other; the first one in an empty tree makes its root, and no visit.
-
-    Modifies all but root and plan.
-    """
-    for _ in range(wanted):
-        select_for_playout(tree, root, line, batch, lines, 0, plan, judge)
-        if batch.length[0] > 0:
-            play_out_lines(work, batch, lines, 0, 1, plan)
-            back_up_line(tree, batch, lines, 0, root.state.info[TO_MOVE])
+    """Search so many lines one after the other. Modifies all but root and plan."""
+    for index in range(wanted):
+        select_for_playout(tree, root, line, batch, lines, index, plan)
+        play_out_lines(work, batch, lines, index, index + 1, plan)
+        back_up_line(tree, batch, lines, index, root.state.info[TO_MOVE])
 
 
 @kernel
-def select_lines(
-    tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, wanted: int, plan: UctPlan,
-    judge: PointJudge | None,
-) -> None:
+def select_lines(tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, wanted: int,
+                 plan: UctPlan) -> None:
     """Choose so many lines to be played out together; each counts as lost for the next. Modifies all but root, plan."""
     for index in range(wanted):
-        select_for_playout(tree, root, line, batch, lines, index, plan, judge)
+        select_for_playout(tree, root, line, batch, lines, index, plan)
 
 
 @kernel

@@ -25,6 +25,8 @@ from mcts.tree_arrays import NODES, ROOT, Position, Tree
 from mcts.uct.kernels import (
     UctPlan,
     back_up_lines,
+    expand_lines,
+    hint_lines,
     new_lines,
     order_edges,
     play_out_lines,
@@ -39,8 +41,8 @@ from nn.feature import Evaluator
 
 # A call of the kernel plays out so many points' worth of lines: some milliseconds.
 POINTS_PER_CALL = 5000
-# Lines that threads share at a time: one for so many visits of the root, since they are chosen before any of them is
-# known, and at most so many for a thread: waking it takes as long as some playouts.
+# Lines of a call: one for so many visits of the root, since new nodes are made after the call, and threads choose lines
+# before any of them is known; and at most so many for a thread, since waking it takes as long as some playouts.
 VISITS_PER_LINE = 16
 LINES_PER_THREAD = 32
 SEED = 20070
@@ -59,7 +61,7 @@ class PlayoutCalls(NetworkCalls):
         super().__init__(evaluator, board_size, params)
         assert isinstance(params, PlayoutParams)
         threads = params.threads
-        self.lines = new_lines(board_size, 1 if threads == 1 else params.batch_size)
+        self.lines = new_lines(board_size, params.batch_size)
         self._works = [new_playout_work(board_size, SEED + i) for i in range(threads)]
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
         self._plan = UctPlan(params.uct, load_prior_table(), make_rules(params.uct), 0.0)
@@ -75,12 +77,16 @@ class PlayoutCalls(NetworkCalls):
         """
         begin, uct = time.perf_counter(), self._plan._replace(komi=plan.komi)
         if tree.counters[NODES] == 0:
+            wanted = 1
             for i, work in enumerate(self._works):
                 work.random_state[0] = SEED + i
-        if self._pool is None:
-            search_lines(tree, root, line, self.batch, self.lines, self._works[0], wanted, uct, self._judge)
+        elif self._pool is None:
+            search_lines(tree, root, line, self.batch, self.lines, self._works[0], wanted, uct)
         else:
             self._share_out(self._pool, tree, root, line, wanted, uct)
+        expand_lines(tree, root, line, self.batch, self.lines, wanted, uct, self._judge)
+        if self._leaf_tactician is not None:
+            hint_lines(self._leaf_tactician, tree, self.batch, wanted)
         return self._enter(Call(self._free[0], 0, wanted, tuple, begin))
 
     def _raise_priors(self, tree: Tree, least: np.ndarray) -> None:
@@ -90,10 +96,8 @@ class PlayoutCalls(NetworkCalls):
 
     def _share_out(self, pool: ThreadPoolExecutor, tree: Tree, root: Position, line: Position, wanted: int,
                    uct: UctPlan) -> None:
-        """Make `wanted` visits whose playouts the threads share, or the root of an empty tree. Modifies tree, line."""
-        select_lines(tree, root, line, self.batch, self.lines, wanted, uct, self._judge)
-        if self.batch.length[0] == 0:
-            return
+        """Make `wanted` visits whose playouts the threads share. Modifies tree and line."""
+        select_lines(tree, root, line, self.batch, self.lines, wanted, uct)
         edges = [wanted * i // len(self._works) for i in range(len(self._works) + 1)]
 
         def play(thread: int) -> None:
@@ -118,7 +122,7 @@ class PlayoutTree(MCTSTree):
         threads, one = params.threads, max(1, POINTS_PER_CALL // board_size**2)
         super().__init__(refuse_network, board_size, replace(
             params, batch_size=one if threads == 1 else threads * LINES_PER_THREAD,
-            visits_per_leaf=0 if threads == 1 else VISITS_PER_LINE))
+            visits_per_leaf=VISITS_PER_LINE))
 
     def run(self, algorithm: int, board: GoBoard, color: Stone, limit: SearchLimit, wishes: Wishes) -> SearchResult:
         """Search by UCT, whichever algorithm the options name: where there is no network, there is no other."""

@@ -114,7 +114,7 @@ def test_below_the_root_strings_of_two_liberties_are_looked_at(color: str) -> No
     for nodes, found in ((400, ["E5"]), (20, [])):
         tactician = make(6, nodes, is_root=False)
         with without_compiler():
-            hint_position(tactician, board.state)
+            hint_position(tactician, board.state.buffer)
         assert [board.coordinate.convert_to_gtp_format(int(pos)) for pos in np.flatnonzero(tactician.hint)] == found
 
 
