@@ -27,6 +27,8 @@ from engine.options import (
     MAX_PROOF_NODES,
     MAX_TEMPERATURE,
     MIN_POLICY_TEMPERATURE,
+    PLAYOUT_PRUNE,
+    PLAYOUT_TACTICS,
     RESIGN_STREAK,
     RESIGN_THRESHOLD,
     EngineOptions,
@@ -148,16 +150,18 @@ POSITIVE = FiniteRange(0.0, min_open=True)
                    "threads that share the playouts.")
 @click.option("--book", default="", metavar="FILE",
               help="Opening book of tools/book.py: while the position is in it, its move is played at once.")
-@click.option("--prune", type=FiniteRange(0.0, KEEP_ALL), default=KEEP_ALL, show_default="all moves stay",
-              metavar="T", help="Leave bad moves out of the tree, those for which L_bad - L_good is above T, from 0 to "
-                                "1, such as 0.97 (doc/history.md).")
+@click.option("--prune", type=FiniteRange(0.0, KEEP_ALL), show_default=f"{PLAYOUT_PRUNE} without a network on 9x9, "
+              "else 1: all moves stay", metavar="T", help="Leave bad moves out of the tree, those for which L_bad - "
+                                                          "L_good is above T, from 0 to 1 (doc/history.md).")
 @click.option("--classifier", default=CLASSIFIER_FILE, show_default=True,
-              help="File that tells bad moves where no network does, in --search uct with --prune.")
-@click.option("--tactics", type=click.IntRange(0, MAX_PROOF_NODES), default=EngineOptions.tactics, show_default=True,
-              metavar="N", help="Positions that proof-number search looks at for each string before a search, such as "
-                                "2000: moves that capture or save one are then looked at; 0: none.")
-@click.option("--leaf-tactics", type=click.IntRange(0, MAX_PROOF_NODES), default=EngineOptions.leaf_tactics,
-              show_default=True, metavar="N", help="The same at each new position of the tree, such as 100.")
+              help="File that tells bad moves where no network does.")
+@click.option("--tactics", type=click.IntRange(0, MAX_PROOF_NODES), metavar="N",
+              show_default=f"{PLAYOUT_TACTICS.root} without a network, else 0",
+              help="Positions that proof-number search looks at for each string before a search: moves that capture or "
+                   "save one are then looked at; 0: none.")
+@click.option("--leaf-tactics", type=click.IntRange(0, MAX_PROOF_NODES), metavar="N",
+              show_default=f"{PLAYOUT_TACTICS.leaf} without a network, else 0",
+              help="The same at each new position of the tree.")
 @click.option("--tactics-prior", type=FiniteRange(0.0, 1.0, min_open=True), default=EngineOptions.tactics_prior,
               show_default=True, help="Least prior of such a move, for strings of many stones.")
 @click.option("--tree-size", type=COUNT, help=f"Nodes of the search tree to begin with.  [default: {MCTS_TREE_SIZE}]")
@@ -207,7 +211,7 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
                                                  "give its path with --value-model")
         if arguments["book"]:
             arguments["book"] = find_file(arguments["book"], folder, "book", "tools/book.py makes one")
-        if arguments["prune"] < KEEP_ALL:
+        if arguments["prune"] not in (None, KEEP_ALL):
             if arguments["solve"]:
                 raise click.UsageError("--solve proves by all moves, --prune leaves some out: give one of them")
             arguments["classifier"] = find_file(arguments["classifier"], folder, "classifier",

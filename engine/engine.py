@@ -22,7 +22,7 @@ from engine.options import EngineOptions
 from engine.precompile import compile_planes, compile_rules, compiling, compiling_playouts
 from mcts.analysis import SearchResult
 from mcts.dump import dump_tree
-from mcts.params import SearchLimit
+from mcts.params import SearchLimit, Tactics
 from mcts.score_estimate import Estimate, Estimator, ScoreEstimator
 from mcts.time_manager import StartOptions
 from mcts.tree import Evaluator, MCTSTree
@@ -115,7 +115,7 @@ class Engine(Game):
         if size not in self._sizes_told:
             self._sizes_told.add(size)
             print_err(f"{size}x{size}: UCT by playouts, without a network ({reason})")
-        return PlayoutTree(size, self.options.search_params())
+        return PlayoutTree(size, self.options.playout_params(size))
 
     def load(self) -> None:
         """Load the player and, if that is wanted, compile; may run in a thread of its own while the game is set up."""
@@ -123,10 +123,12 @@ class Engine(Game):
         if not self._source.warm_up:
             self.tree  # noqa: B018 (made when it is first asked for)
             return
-        with compiling_playouts() if by_playouts else compiling():
+        params = self.options.playout_params(self.board.board_size)
+        with compiling_playouts(max(params.tactics[:2]) > 0) if by_playouts else compiling():
             size = self.tree.board_size
-            if by_playouts:
-                self._new_tree(size).search(GoBoard(size), Stone.BLACK, SearchLimit(1, strict=True))
+            if by_playouts:  # strings are looked at in the other process
+                plain = PlayoutTree(size, replace(params, tactics=Tactics()))
+                plain.search(GoBoard(size), Stone.BLACK, SearchLimit(1, strict=True))
             else:
                 compile_planes(plane_set_of(self.evaluator))
         self._warm_up(size)
@@ -149,9 +151,9 @@ class Engine(Game):
 
     def configure(self, **changes: Any) -> None:
         """Change options while the program runs; a search that goes another way begins with an empty tree."""
-        before = self.options.search_params()
+        before, size = self.options, self.board.board_size
         super().configure(**changes)
-        if self.options.search_params() != before:
+        if self.options.playout_params(size) != before.playout_params(size):
             self._tree = None
             self._has_searched = self._may_ponder = False
 

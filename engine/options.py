@@ -22,6 +22,7 @@ from nn.model_file import (
 )
 
 DEFAULT_MODEL = "model/model.bin"
+PROGRAM_FOLDER = Path(__file__).resolve().parents[1]
 
 RESIGN_THRESHOLD = 0.05
 RESIGN_STREAK = 3
@@ -38,6 +39,10 @@ LEAVES_OF_A_CORE, LEAVES_OF_A_GPU = 16, 128
 VISITS_PER_LEAF = 16
 # Threads that share the playouts where nobody says --threads; for more of them a small tree has too few lines.
 MOST_PLAYOUT_THREADS = 8
+# What the search by playouts does where nobody says --prune and --tactics (doc/history.md has the matches); the
+# classifier of bad moves has learnt from boards of these sizes.
+PLAYOUT_PRUNE, CLASSIFIER_SIZES = 0.9, (9,)
+PLAYOUT_TACTICS = Tactics(root=2000, leaf=100)
 # Positions that a call is filled up with (SearchParams.ahead).
 AHEAD = 6
 # Share of the most visited move's visits from which on a move may be chosen for its lower confidence bound.
@@ -96,11 +101,11 @@ class EngineOptions:
     uct: UctParams = UctParams()
     threads: int | None = None
     book: str = ""
-    prune: float = KEEP_ALL
+    prune: float | None = None
     expansion_threshold: int = SearchParams().selection.expand
     classifier: str = CLASSIFIER_FILE
-    tactics: int = Tactics().root
-    leaf_tactics: int = Tactics().leaf
+    tactics: int | None = None
+    leaf_tactics: int | None = None
     tactics_prior: float = Tactics().prior
 
     @property
@@ -170,10 +175,30 @@ class EngineOptions:
             rollout=self.rollout,
             uct=self.uct,
             threads=self.threads or min(MOST_PLAYOUT_THREADS, count_free_cores()),
-            prune=self.prune,
+            prune=KEEP_ALL if self.prune is None else self.prune,
             classifier=self.classifier,
-            tactics=Tactics(self.tactics, self.leaf_tactics, self.tactics_prior),
+            tactics=self._choose_tactics(SearchParams().tactics),
         )
+
+    def playout_params(self, board_size: int) -> PlayoutParams:
+        """Return the parameters of the search by playouts on boards of a size.
+
+        Unless asked otherwise it leaves bad moves out, where the classifier is there and has learnt from such boards,
+        and looks at strings.
+        """
+        params = replace(self.search_params(), tactics=self._choose_tactics(PLAYOUT_TACTICS))
+        if self.prune is not None or board_size not in CLASSIFIER_SIZES:
+            return params
+        try:
+            path = find_file(self.classifier, PROGRAM_FOLDER, "classifier", "")
+        except FileNotFoundError:
+            return params
+        return replace(params, prune=PLAYOUT_PRUNE, classifier=path)
+
+    def _choose_tactics(self, usual: Tactics) -> Tactics:
+        """Return how far strings are looked at: as the options say, or else as is usual."""
+        return Tactics(usual.root if self.tactics is None else self.tactics,
+                       usual.leaf if self.leaf_tactics is None else self.leaf_tactics, self.tactics_prior)
 
 
 def find_model(model: str, program_folder: Path) -> str:

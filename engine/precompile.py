@@ -28,9 +28,10 @@ from common.kernel_cache import is_cached
 from common.parallel import end_with_parent
 from engine.move_choice import final_lead, first_playable
 from mcts.analysis import CandidateMove
-from mcts.params import SearchLimit
+from mcts.params import SearchLimit, Tactics
 from mcts.score_estimate import ScoreEstimator
 from mcts.search_kernels import back_up_batch, select_batch
+from mcts.tactics.hints import hint_leaf, new_tactician
 from mcts.tree import MCTSTree
 from mcts.tree_arrays import new_batch
 from mcts.uct.kernels import UctPlan, new_lines, play_out_lines, search_lines
@@ -116,10 +117,21 @@ def compile_playouts() -> None:
     play_out_lines(new_playout_work(SIZE), batch, new_lines(SIZE, 1), 0, 1, plan)
 
 
-def compile_in_uct_child() -> None:
+def compile_tactics() -> None:
+    """Compile what looks at strings."""
+    with without_compiler():
+        board = GoBoard(SIZE)
+    tactician = new_tactician(SIZE, Tactics(leaf=1), is_root=False)
+    assert tactician is not None
+    hint_leaf(tactician, board.state.buffer)
+
+
+def compile_in_uct_child(with_tactics: bool) -> None:
     """Compile what the search by playouts needs beside its tree; in a process that ends with its parent."""
     end_with_parent()
     compile_playouts()
+    if with_tactics:
+        compile_tactics()
     compile_rules()
 
 
@@ -137,12 +149,13 @@ def running(child: BaseProcess) -> Iterator[None]:
 
 
 @contextmanager
-def compiling_playouts() -> Iterator[None]:
-    """On a first start of the search by playouts, compile its playouts beside what is done inside."""
+def compiling_playouts(with_tactics: bool) -> Iterator[None]:
+    """On a first start of the search by playouts, compile its playouts, and tactics, beside what is done inside."""
     if count_usable_cores() < 2 or is_cached(search_lines):
         yield
         return
-    child = multiprocessing.get_context("spawn").Process(target=compile_in_uct_child, daemon=True)
+    child = multiprocessing.get_context("spawn").Process(
+        target=compile_in_uct_child, args=(with_tactics,), daemon=True)
     with running(child):
         yield
     child.join()

@@ -19,8 +19,8 @@ from mcts.constant import KEEP_ALL
 from mcts.outcome import play_out_batch
 from mcts.params import Plan, SearchParams, Selection
 from mcts.pruning import prune_batch
-from mcts.search_kernels import back_up_batch, raise_priors, select_batch
-from mcts.tactics.hints import hint_leaves, hint_root, new_tactician
+from mcts.search_kernels import back_up_batch, raise_least_priors, raise_priors, select_batch
+from mcts.tactics.hints import hint_leaf, hint_root, new_tactician
 from mcts.tree_arrays import NODES, ROOT, Batch, Position, Tree, bring_forward, new_batch, take_answer
 from nn.feature import Encoder, Evaluator, plane_set_of
 
@@ -112,7 +112,8 @@ class NetworkCalls:
             return 0
         answer = self._ask(lane.encode(lane.batch.positions, waiting, plan.komi), is_root) if waiting else tuple
         if self._leaf_tactician is not None:
-            hint_leaves(self._leaf_tactician, tree, lane.batch, waiting)
+            for node, position in zip(lane.batch.leaf[:waiting], lane.batch.positions.now, strict=False):
+                raise_least_priors(tree, int(node), hint_leaf(self._leaf_tactician, position))
         if plan.selection.playouts:
             self._play_out(lane.batch, waiting, plan.komi, plan.selection)
         return self._enter(Call(lane, waiting, visits, answer, begin))
@@ -147,12 +148,13 @@ class NetworkCalls:
     def hint_root(self, tree: Tree, board: GoBoard, color: Stone) -> None:
         """Raise the priors of moves that settle a string at the root, where that is asked for. Modifies tree."""
         if self._tactician is not None:
-            self._raise_priors(tree, hint_root(self._tactician, board, color))
+            self._raise_priors(tree, ROOT, hint_root(self._tactician, board, color))
 
-    def _raise_priors(self, tree: Tree, least: np.ndarray) -> None:
-        """Raise the priors of the root to at least `least` [C]. Modifies tree."""
-        raise_priors(tree, ROOT, least)
-        bring_forward(tree, ROOT)
+    def _raise_priors(self, tree: Tree, node: int, least: np.ndarray) -> None:
+        """Raise the priors of a node to at least `least` [C]. Modifies tree."""
+        if least.any():
+            raise_priors(tree, node, least)
+            bring_forward(tree, node)
 
     def drop(self) -> None:
         """Forget what is under way, which a search that broke off has left."""

@@ -266,6 +266,15 @@ def raise_priors(tree: Tree, node: int, least: np.ndarray) -> None:
 
 
 @kernel
+def raise_least_priors(tree: Tree, node: int, least: np.ndarray) -> None:
+    """Have `set_priors` raise the priors of a node that waits for its policy to at least `least` [C]. Modifies tree."""
+    first = tree.node_edge[node]
+    for edge in range(first, first + tree.node_edges[node]):
+        if tree.edge_pos[edge] != PASS:
+            tree.edge_logit[edge] = max(tree.edge_logit[edge], least[tree.edge_pos[edge]])
+
+
+@kernel
 def set_priors(tree: Tree, node: int, logits: np.ndarray, policy_index: np.ndarray, temperature: float) -> None:
     """Give a node the policy softmax(logits / temperature) over its candidates, raised where `expand` asks for it.
 

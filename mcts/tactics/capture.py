@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 from board.constant import PASS
 from board.go_board import GoBoard
-from board.state import EMPTY
 from board.stone import Stone
 from mcts.tactics.dfpn import (
     CAPTURED,
@@ -18,6 +17,7 @@ from mcts.tactics.dfpn import (
     prove,
     set_position,
 )
+from mcts.tactics.region import mark_region
 
 # Empty points of a region in which every move is looked at; around a string in a larger one only moves near to it are,
 # and with more liberties than these it has got away.
@@ -37,35 +37,11 @@ class Proof(NamedTuple):
     nodes: int  # positions that were looked at
 
 
-def find_region(board: GoBoard, target: int) -> list[int]:
-    """Return the points around a string that the opponent's stones close in; none where they are too many.
-
-    Opponent's strings that have no liberty outside belong to it.
-    """
-    stones, width = board.state.stones, board.coordinate.width
-    defender = int(stones[target])
-    region, queue = {target}, [target]
-    while queue:
-        pos = queue.pop()
-        for side in (pos - width, pos - 1, pos + 1, pos + width):
-            if side not in region and stones[side] in (EMPTY, defender):
-                region.add(side)
-                queue.append(side)
-    empty = {pos for pos in region if stones[pos] == EMPTY}
-    if len(empty) > MOST_POINTS:
-        return []
-    for string in board.strings.string.values():
-        if string.get_color() != defender and set(string.get_liberties()) <= empty:
-            region.update(string.get_stones())
-    return sorted(region)
-
-
 def solve(board: GoBoard, target: int, to_move: Stone, nodes: int = NODES) -> Proof:
     """Return whether the string at a point can be captured with `to_move` to begin."""
-    region, work = find_region(board, target), new_proof_work(board.board_size)
-    for pos in region:
-        work.region[pos] = 1
-    question = ProofTask(target, int(board.state.stones[target]), NO_LIMIT if region else MOST_LIBERTIES, nodes)
+    work = new_proof_work(board.board_size)
+    is_closed = mark_region(board.state, target, MOST_POINTS, work.region, work.queue)
+    question = ProofTask(target, int(board.state.stones[target]), NO_LIMIT if is_closed else MOST_LIBERTIES, nodes)
     set_position(work, board.state, int(to_move))
     result, looked_at = prove(work, question)
     return Proof(result, tuple(_follow(board, to_move, result, question, work)), looked_at)

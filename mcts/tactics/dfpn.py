@@ -45,6 +45,7 @@ class ProofWork(NamedTuple):
     table: np.ndarray  # int64 [T, 2]: pn and dn
     side: np.ndarray  # uint64 [1]: what the key of a position has for the defender to move
     region: np.ndarray  # uint8 [C]: 1 where moves may be played; nowhere: around the string, wherever it runs
+    queue: np.ndarray  # int16 [C]
 
 
 class ProofTask(NamedTuple):
@@ -65,7 +66,7 @@ def new_proof_work(board_size: int, table_bits: int = TABLE_BITS) -> ProofWork:
         np.zeros((DEPTH, cells), dtype=np.int16), np.zeros(DEPTH, dtype=np.int16),
         np.zeros((DEPTH, 2), dtype=np.int64), np.zeros(1 << table_bits, dtype=np.uint64),
         np.zeros((1 << table_bits, 2), dtype=np.int64), np.array([0x9E3779B97F4A7C15], dtype=np.uint64),
-        np.zeros(cells, dtype=np.uint8),
+        np.zeros(cells, dtype=np.uint8), np.zeros(cells, dtype=np.int16),
     )
 
 

@@ -10,7 +10,6 @@ the search is compiled without it.
 C: cells of the padded board.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from board.stone import Stone
 from board.string import find_liberty
 from common.kernel import kernel
 from mcts.params import Tactics
-from mcts.tactics.capture import NO_LIMIT, find_region
+from mcts.tactics.capture import MOST_POINTS, NO_LIMIT
 from mcts.tactics.dfpn import (
     CAPTURED,
     SAFE,
@@ -34,7 +33,7 @@ from mcts.tactics.dfpn import (
     prove,
     set_position,
 )
-from mcts.tree_arrays import Batch, Tree
+from mcts.tactics.region import mark_region
 
 # Most liberties of the strings that are looked at. One that comes to have more than it has, and more than LADDER, has
 # got away: to prove that with the four that hiyoko-solve allows takes a hundred times as long.
@@ -50,7 +49,8 @@ class Tactician(NamedTuple):
     position: State  # what is looked at
     hint: np.ndarray  # float32 [C]: the least prior of a move to each point, 0 for most
     nodes: int  # positions that are looked at for a string and a side to begin
-    most_liberties: int  # strings with more are left alone
+    most_liberties: int  # strings with more are left alone, unless they are closed in
+    most_points: int  # with so many empty points around them, or less; 0: none are
     ladder: int  # and with as many a string that had less is still not safe
     prior: float  # what a move gets that settles a string of very many stones
 
@@ -61,8 +61,9 @@ def new_tactician(board_size: int, tactics: Tactics, is_root: bool) -> Tactician
     if nodes == 0:
         return None
     work = new_proof_work(board_size, min(TABLE_BITS, (ENTRIES * nodes).bit_length()))
-    return Tactician(work, new_state(board_size), np.zeros(len(work.region), dtype=np.float32), nodes,
-                     ROOT_LIBERTIES if is_root else LEAF_LIBERTIES, LADDER, tactics.prior)
+    liberties, points = (ROOT_LIBERTIES, MOST_POINTS) if is_root else (LEAF_LIBERTIES, 0)
+    return Tactician(work, new_state(board_size), np.zeros(len(work.region), dtype=np.float32), nodes, liberties,
+                     points, LADDER, tactics.prior)
 
 
 @kernel
@@ -94,19 +95,23 @@ def find_settling_move(work: ProofWork, state: State, color: int, question: Proo
 
 
 @kernel
-def hint_string(tactician: Tactician, state: State, color: int, question: ProofTask) -> None:
-    """Give the move that settles a string of n stones the least prior prior * (1 - 1 / n). Modifies tactician."""
-    pos = find_settling_move(tactician.proof, state, color, question)
-    if pos != NO_MOVE:
-        least = tactician.prior * (1.0 - 1.0 / state.size[state.string_id[question.target]])
-        tactician.hint[pos] = max(least, float(tactician.hint[pos]))
+def ask(tactician: Tactician, state: State, target: int) -> ProofTask:
+    """Return what to ask about the string at a point, with 0 positions to look at where nothing is.
+
+    tactician.proof.region becomes its region. Modifies tactician.
+    """
+    work, liberties = tactician.proof, state.liberties[state.string_id[target]]
+    is_closed = tactician.most_points > 0 and mark_region(state, target, tactician.most_points, work.region, work.queue)
+    is_asked = is_closed or liberties <= tactician.most_liberties
+    return ProofTask(target, int(state.stones[target]), NO_LIMIT if is_closed else max(tactician.ladder, liberties),
+                     tactician.nodes if is_asked else 0)
 
 
 @kernel
-def hint_position(tactician: Tactician, position: np.ndarray) -> None:
-    """Look at all strings of two stones or more with few liberties, and moves around them; `position` is State.buffer.
+def hint_position(tactician: Tactician, position: np.ndarray, color: int) -> None:
+    """Give the moves of `color` that settle a string of n stones, two or more, the least prior prior * (1 - 1 / n).
 
-    Modifies tactician.
+    `position` is State.buffer. Modifies tactician.
     """
     state = tactician.position
     copy_words(state.buffer, position)
@@ -114,49 +119,24 @@ def hint_position(tactician: Tactician, position: np.ndarray) -> None:
         tactician.hint[pos] = 0.0
     size, width = state.info[SIZE], state.info[WIDTH]
     for y in range(1, size + 1):
-        for pos in range(y * width + 1, y * width + size + 1):
-            if (state.stones[pos] != EMPTY and state.string_id[pos] == pos and state.size[pos] > 1
-                    and state.liberties[pos] <= tactician.most_liberties):
-                question = ProofTask(pos, int(state.stones[pos]), max(tactician.ladder, int(state.liberties[pos])),
-                                     tactician.nodes)
-                hint_string(tactician, state, state.info[TO_MOVE], question)
-
-
-@kernel
-def hint_leaves(tactician: Tactician, tree: Tree, batch: Batch, count: int) -> None:
-    """Raise the least priors of the moves of the first leaves of a batch, which wait for their policies.
-
-    Modifies tactician and tree.
-    """
-    for index in range(count):
-        hint_position(tactician, batch.positions.now[index])
-        first = tree.node_edge[batch.leaf[index]]
-        for edge in range(first, first + tree.node_edges[batch.leaf[index]]):
-            if tree.edge_pos[edge] != PASS:
-                tree.edge_logit[edge] = max(tree.edge_logit[edge], tactician.hint[tree.edge_pos[edge]])
+        for target in range(y * width + 1, y * width + size + 1):
+            if state.stones[target] == EMPTY or state.string_id[target] != target or state.size[target] == 1:
+                continue
+            question = ask(tactician, state, target)
+            pos = find_settling_move(tactician.proof, state, color, question) if question.nodes > 0 else NO_MOVE
+            if pos != NO_MOVE:
+                least = tactician.prior * (1.0 - 1.0 / state.size[target])
+                tactician.hint[pos] = max(least, float(tactician.hint[pos]))
 
 
 def hint_root(tactician: Tactician, board: GoBoard, color: Stone) -> np.ndarray:
     """Return the least priors [C] of the moves that settle a string for `color`. Modifies tactician."""
-    tactician.hint[:] = 0.0
-    for question in list_questions(tactician, board):
-        hint_string(tactician, board.state, int(color), question)
+    hint_position(tactician, board.state.buffer, int(color))
     return tactician.hint
 
 
-def list_questions(tactician: Tactician, board: GoBoard) -> Iterator[ProofTask]:
-    """Yield what to ask about a position: the strings of `hint_position`, and those that are closed in.
-
-    Before each, tactician.proof.region becomes its region.
-    """
-    for string in board.strings.string.values():
-        target, liberties = string.get_origin(), string.get_num_liberties()
-        if string.get_size() == 1:
-            continue
-        region = find_region(board, target)
-        if not region and liberties > tactician.most_liberties:
-            continue
-        tactician.proof.region[:] = 0
-        tactician.proof.region[region] = 1
-        escape = NO_LIMIT if region else max(tactician.ladder, liberties)
-        yield ProofTask(target, int(string.get_color()), escape, tactician.nodes)
+def hint_leaf(tactician: Tactician, position: np.ndarray) -> np.ndarray:
+    """Return the same for the side to move in a position, State.buffer. Modifies tactician."""
+    tactician.position.buffer[:] = position
+    hint_position(tactician, position, int(tactician.position.info[TO_MOVE]))
+    return tactician.hint

@@ -18,8 +18,7 @@ from common.kernel import kernel
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.outcome import value_of_lead
 from mcts.pruning import prune_by_classifier
-from mcts.search_kernels import add_candidates, divide_priors, raise_prior, raise_priors
-from mcts.tactics.hints import Tactician, hint_position
+from mcts.search_kernels import add_candidates, divide_priors, raise_prior
 from mcts.tree_arrays import EXPANDED, NODES, ROOT, Batch, Position, Tree, add_node
 from mcts.uct.params import UctParams
 from mcts.uct.pattern_features import FEATURES, PriorTable, find_features, move_gamma
@@ -209,19 +208,6 @@ def expand_lines(tree: Tree, root: Position, line: Position, batch: Batch, lines
         expand_by_patterns(tree, node, line, batch, lines, depth, plan, value, judge)
         copy_words(batch.positions.now[index], state.buffer)
         batch.leaf[index] = node
-
-
-@kernel
-def hint_lines(tactician: Tactician, tree: Tree, batch: Batch, wanted: int) -> None:
-    """Raise the priors of moves that settle a string at the new nodes of the first `wanted` lines.
-
-    Modifies tactician and tree.
-    """
-    for index in range(wanted):
-        if batch.leaf[index] != NOT_EXPANDED:
-            hint_position(tactician, batch.positions.now[index])
-            raise_priors(tree, batch.leaf[index], tactician.hint)
-            order_edges(tree, batch.leaf[index])
 
 
 @kernel

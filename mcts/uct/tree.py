@@ -16,17 +16,17 @@ from board.go_board import GoBoard
 from board.state import TO_MOVE
 from board.stone import Stone
 from mcts.analysis import SearchResult
-from mcts.constant import KEEP_ALL
+from mcts.constant import KEEP_ALL, NOT_EXPANDED
 from mcts.network_calls import Call, NetworkCalls
 from mcts.params import Plan, SearchLimit, SearchParams
 from mcts.search_kernels import raise_priors
+from mcts.tactics.hints import Tactician, hint_leaf
 from mcts.tree import MCTSTree, Wishes
-from mcts.tree_arrays import NODES, ROOT, Position, Tree
+from mcts.tree_arrays import NODES, Position, Tree
 from mcts.uct.kernels import (
     UctPlan,
     back_up_lines,
     expand_lines,
-    hint_lines,
     new_lines,
     order_edges,
     play_out_lines,
@@ -86,13 +86,19 @@ class PlayoutCalls(NetworkCalls):
             self._share_out(self._pool, tree, root, line, wanted, uct)
         expand_lines(tree, root, line, self.batch, self.lines, wanted, uct, self._judge)
         if self._leaf_tactician is not None:
-            hint_lines(self._leaf_tactician, tree, self.batch, wanted)
+            self._hint_lines(self._leaf_tactician, tree, wanted)
         return self._enter(Call(self._free[0], 0, wanted, tuple, begin))
 
-    def _raise_priors(self, tree: Tree, least: np.ndarray) -> None:
-        """Raise the priors of the root to at least `least` [C], and put its moves in their order. Modifies tree."""
-        raise_priors(tree, ROOT, least)
-        order_edges(tree, ROOT)
+    def _hint_lines(self, tactician: Tactician, tree: Tree, wanted: int) -> None:
+        """Raise the priors of moves that settle a string at the new nodes of `wanted` lines. Modifies tree."""
+        for index in np.flatnonzero(self.batch.leaf[:wanted] != NOT_EXPANDED):
+            self._raise_priors(tree, int(self.batch.leaf[index]), hint_leaf(tactician, self.batch.positions.now[index]))
+
+    def _raise_priors(self, tree: Tree, node: int, least: np.ndarray) -> None:
+        """Raise the priors of a node to at least `least` [C], and put its moves in their order. Modifies tree."""
+        if least.any():
+            raise_priors(tree, node, least)
+            order_edges(tree, node)
 
     def _share_out(self, pool: ThreadPoolExecutor, tree: Tree, root: Position, line: Position, wanted: int,
                    uct: UctPlan) -> None:

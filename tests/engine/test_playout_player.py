@@ -58,6 +58,19 @@ def test_playouts_are_shared_among_the_cores_that_are_free(monkeypatch: pytest.M
     assert EngineOptions(search="uct", threads=64).search_params().threads == 64
 
 
+def test_it_leaves_bad_moves_out_and_looks_at_strings_unless_asked_otherwise() -> None:
+    params = EngineOptions().playout_params(9)
+    assert (params.prune, params.tactics[:2]) == (0.9, (2000, 100)) and Path(params.classifier).is_file()
+    params = EngineOptions(search="uct").playout_params(13)
+    assert (params.prune, params.tactics[:2]) == (1.0, (2000, 100)), "the classifier has learnt from 9x9 only"
+    assert EngineOptions(prune=0.5).playout_params(13).prune == 0.5
+    params = EngineOptions(prune=1.0, tactics=0, leaf_tactics=7).playout_params(9)
+    assert (params.prune, params.tactics[:2]) == (1.0, (0, 7))
+    assert EngineOptions(classifier="nothing.npz").playout_params(9).prune == 1.0
+    network = EngineOptions().search_params()
+    assert (network.prune, network.tactics[:2]) == (1.0, (0, 0)), "its policy knows"
+
+
 def test_it_thinks_on_the_opponents_time_and_resigns() -> None:
     source = EvaluatorSource(lambda size: FakeEvaluator(size or 5), ANY_SIZE)
     options = EngineOptions(size=5, visits=50, search="uct", threads=1, ponder=True, resign_streak=1, min_resign_move=0,
@@ -65,7 +78,7 @@ def test_it_thinks_on_the_opponents_time_and_resigns() -> None:
     engine = Engine(options, source)
     engine.genmove(Stone.WHITE, 0.0)
     assert engine.wants_to_ponder()
-    asked = iter([False, False, True, True])
+    asked = iter([*[False] * 20, True, True])
     engine.ponder(lambda: next(asked))
     assert engine.tree.root.node_visits > 50
     assert engine.find_move(Stone.BLACK, 0.0) == -1  # RESIGN: 60 points cannot be made up for

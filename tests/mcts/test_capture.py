@@ -8,11 +8,12 @@ import pytest
 
 from board.stone import Stone
 from common.kernel import without_compiler
-from mcts.tactics.capture import find_region, solve
-from mcts.tactics.dfpn import CAPTURED, SAFE, UNKNOWN
+from mcts.tactics.capture import MOST_POINTS, solve
+from mcts.tactics.dfpn import CAPTURED, SAFE, UNKNOWN, new_proof_work
+from mcts.tactics.region import mark_region
 from tests.gtp.players import Controller
 from tests.mcts.trees import Game
-from tests.reference.naive_capture import TooLargeError, is_captured
+from tests.reference.naive_capture import TooLargeError, find_region, is_captured
 from tests.reference.twins import STONES, Twins
 
 RESULTS = {"captured": CAPTURED, "safe": SAFE}
@@ -97,18 +98,32 @@ def random_problem(seed: int) -> tuple[Game, int]:
         game.board.check_superko = False
         stones = [pos for pos in game.board.onboard_pos if game.board.board[pos] != Stone.EMPTY]
         target = rng.choice(stones)
-        region = find_region(game.board, target)
+        region = find_region(game.board, target, MOST_POINTS)
         empty = [pos for pos in region if game.board.board[pos] == Stone.EMPTY]
         if 2 <= len(empty) <= 5 and len(region) < 10:
             return game, target
     raise AssertionError("no problem")
 
 
+@pytest.mark.parametrize("size", [4, 6])
+def test_regions_are_those_of_the_naive_search(size: int) -> None:
+    work, closed = new_proof_work(size), 0
+    for seed in range(60):
+        board = Game.random(size, 8 + seed % (size * size), seed=seed).board
+        for string in board.strings.string.values():
+            target, most = string.get_origin(), 3 + seed % 12
+            found = mark_region(board.state, target, most, work.region, work.queue)
+            expected = find_region(board, target, most)
+            assert np.flatnonzero(work.region).tolist() == expected and found == bool(expected)
+            closed += found
+    assert closed > 30
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_random_problems_are_settled_as_by_the_twin(seed: int) -> None:
     game, target = random_problem(seed)
     twins = game.twins
-    region = {twins.point(pos) for pos in find_region(game.board, target)}
+    region = {twins.point(pos) for pos in find_region(game.board, target, MOST_POINTS)}
     slow = twins.slow.copy()
     slow.ko = None
     for color in "bw":

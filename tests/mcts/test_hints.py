@@ -13,9 +13,10 @@ from board.state import TO_MOVE
 from common.kernel import without_compiler
 from engine.options import EngineOptions
 from mcts.params import NETWORK_ALONE, SearchLimit, Tactics
-from mcts.tactics.capture import NO_LIMIT, find_region
+from mcts.tactics.capture import MOST_POINTS, NO_LIMIT
 from mcts.tactics.dfpn import ProofTask
-from mcts.tactics.hints import Tactician, find_settling_move, hint_position, hint_root, new_tactician
+from mcts.tactics.hints import Tactician, find_settling_move, hint_leaf, hint_root, new_tactician
+from mcts.tactics.region import mark_region
 from mcts.tree import MCTSTree
 from mcts.uct.kernels import order_edges
 from mcts.uct.params import PlayoutParams
@@ -88,9 +89,9 @@ def test_what_settles_a_string_is_what_the_naive_reader_says(seed: int) -> None:
     twins, slow = game.twins, game.twins.slow.copy()
     slow.ko = None
     defender, point = slow.grid[twins.point(target)], twins.point(target)
-    region = {twins.point(pos) for pos in find_region(game.board, target)}
     work = make(4).proof
-    work.region[find_region(game.board, target)] = 1
+    mark_region(game.board.state, target, MOST_POINTS, work.region, work.queue)
+    region = {twins.point(int(pos)) for pos in np.flatnonzero(work.region)}
     for mover in "bw":
         question = ProofTask(target, int(STONES[defender]), NO_LIMIT, 20000)
         with without_compiler():
@@ -114,7 +115,7 @@ def test_below_the_root_strings_of_two_liberties_are_looked_at(color: str) -> No
     for nodes, found in ((400, ["E5"]), (20, [])):
         tactician = make(6, nodes, is_root=False)
         with without_compiler():
-            hint_position(tactician, board.state.buffer)
+            hint_leaf(tactician, board.state.buffer)
         assert [board.coordinate.convert_to_gtp_format(int(pos)) for pos in np.flatnonzero(tactician.hint)] == found
 
 

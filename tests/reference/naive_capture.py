@@ -5,6 +5,8 @@ among them, lead to such; nothing else is, least of all what repeats itself.
 """
 from __future__ import annotations
 
+from board.go_board import GoBoard
+from board.stone import Stone
 from tests.reference.slow_board import EMPTY, OTHER, Point, SlowBoard
 
 Position = tuple[tuple[str, ...], str]
@@ -72,3 +74,26 @@ def is_captured(board: SlowBoard, target: Point, region: set[Point], color: str,
                 won.add(key)
                 changed = True
     return start in won
+
+
+def find_region(board: GoBoard, target: int, most_points: int) -> list[int]:
+    """Return the points around a string that the opponent's stones close in; none where too many of them are empty.
+
+    Opponent's strings that have no liberty outside belong to it.
+    """
+    stones, width = board.state.stones, board.coordinate.width
+    defender = int(stones[target])
+    region, queue = {target}, [target]
+    while queue:
+        pos = queue.pop()
+        for side in (pos - width, pos - 1, pos + 1, pos + width):
+            if side not in region and stones[side] in (Stone.EMPTY.value, defender):
+                region.add(side)
+                queue.append(side)
+    empty = {pos for pos in region if stones[pos] == Stone.EMPTY.value}
+    if len(empty) > most_points:
+        return []
+    for string in board.strings.string.values():
+        if string.get_color() != defender and set(string.get_liberties()) <= empty:
+            region.update(string.get_stones())
+    return sorted(region)

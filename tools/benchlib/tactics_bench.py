@@ -16,7 +16,7 @@ from board.state import BLACK
 from board.stone import Stone
 from mcts.params import Tactics
 from mcts.tactics.dfpn import CAPTURED, SAFE
-from mcts.tactics.hints import Tactician, list_questions, new_tactician, prove_anew
+from mcts.tactics.hints import Tactician, ask, new_tactician, prove_anew
 from tools.benchlib.measure import BenchSettings, Figure
 from tools.benchlib.ownership_bench import collect_samples
 
@@ -36,7 +36,10 @@ class StringFate(NamedTuple):
 def judge_strings(tactician: Tactician, board: GoBoard, truth: np.ndarray) -> Iterator[StringFate]:
     """Yield what is known of each string; `truth` [P] are the owners at the end, 1 for Black."""
     place = {int(pos): i for i, pos in enumerate(get_geometry(board.board_size).points)}
-    for question in list_questions(tactician, board):
+    for string in board.strings.string.values():
+        question = ask(tactician, board.state, string.get_origin())
+        if string.get_size() == 1 or question.nodes == 0:
+            continue
         own = 1.0 if question.defender == BLACK else -1.0
         opponent = int(Stone.get_opponent_color(Stone(question.defender)))
         begin = time.perf_counter()
