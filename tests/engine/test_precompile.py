@@ -90,10 +90,10 @@ def test_only_a_first_start_compiles_playouts_beside_the_tree(monkeypatch: pytes
     monkeypatch.setattr(precompile, "count_usable_cores", lambda: 2)
     for is_cached in (True, False):
         monkeypatch.setattr(precompile, "is_cached", lambda kernel, answer=is_cached: answer)
-        with precompile.compiling_playouts():
+        with precompile.compiling_playouts(True):
             assert len(multiprocessing.active_children()) == (not is_cached)
         assert not multiprocessing.active_children()
-    with pytest.raises(OSError), precompile.compiling_playouts():
+    with pytest.raises(OSError), precompile.compiling_playouts(True):
         raise OSError
     assert not multiprocessing.active_children()
 
@@ -101,6 +101,7 @@ def test_only_a_first_start_compiles_playouts_beside_the_tree(monkeypatch: pytes
 @pytest.mark.plain
 def test_playouts_are_compiled_by_the_calls_of_a_search():
     precompile.compile_playouts()
+    precompile.compile_tactics()
 
 
 def test_compiled_code_is_found_on_disk():
