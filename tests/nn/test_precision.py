@@ -36,9 +36,15 @@ def test_openvino_measures_once_a_machine(gain: float, hint: str, tmp_path: Path
                                           monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("openvino", reason="OpenVINO is not installed (pip install '.[fast]')")
     from nn.inference import openvino_precision as precision
-    calls = []
+    calls: list[Core] = []
+
+    def measure(core: Core) -> float:
+        """Count the measurements."""
+        calls.append(core)
+        return gain
+
     monkeypatch.setattr(precision, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(precision, "measure_gain", lambda core: calls.append(core) or gain)
+    monkeypatch.setattr(precision, "measure_gain", measure)
     assert [precision.choose_hint(Core("BF16")) for _ in range(2)] == [hint] * 2 and len(calls) == 1
     (kept,) = tmp_path.iterdir()
     assert kept.read_text() == hint
