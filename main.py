@@ -29,6 +29,7 @@ from engine.options import (
     MIN_POLICY_TEMPERATURE,
     PLAYOUT_PRUNE,
     PLAYOUT_TACTICS,
+    PROGRAM_FOLDER,
     RESIGN_STREAK,
     RESIGN_THRESHOLD,
     EngineOptions,
@@ -202,19 +203,18 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
         if arguments[name] != getattr(EngineOptions, name) and not arguments["playouts"]:
             raise click.UsageError(f"--{name.replace('_', '-')} needs games that are played out: give --playouts N")
     try:
-        folder = Path(__file__).resolve().parent
-        arguments["model"] = find_model(arguments["model"], folder)
+        arguments["model"] = find_model(arguments["model"], PROGRAM_FOLDER)
         if arguments["value_model"]:
             if arguments["model"] == RANDOM_MODEL:
                 raise click.UsageError("--value-model needs a network for the policy beside it: give --model FILE")
-            arguments["value_model"] = find_file(arguments["value_model"], folder, "model file",
+            arguments["value_model"] = find_file(arguments["value_model"], PROGRAM_FOLDER, "model file",
                                                  "give its path with --value-model")
         if arguments["book"]:
-            arguments["book"] = find_file(arguments["book"], folder, "book", "tools/book.py makes one")
+            arguments["book"] = find_file(arguments["book"], PROGRAM_FOLDER, "book", "tools/book.py makes one")
         if arguments["prune"] not in (None, KEEP_ALL):
             if arguments["solve"]:
                 raise click.UsageError("--solve proves by all moves, --prune leaves some out: give one of them")
-            arguments["classifier"] = find_file(arguments["classifier"], folder, "classifier",
+            arguments["classifier"] = find_file(arguments["classifier"], PROGRAM_FOLDER, "classifier",
                                                 "give its path with --classifier")
     except OSError as error:
         raise click.UsageError(str(error)) from None
@@ -224,7 +224,7 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
         click.echo(note, err=True)
     if not analysis_json and sys.stdin is not None and sys.stdin.isatty():
         click.echo(GREETING.format(name=PROGRAM_NAME, version=VERSION, python=sys.executable, sep=os.sep,
-                                   folder=Path(__file__).resolve().parent), err=True, nl=False)
+                                   folder=PROGRAM_FOLDER), err=True, nl=False)
     if max(animation_pv_wait, animation_move_wait) >= 0:
         click.echo(ANIMATION_NOTE, err=True)
     return run_analysis(options) if analysis_json else run_gtp(options)

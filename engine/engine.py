@@ -151,9 +151,9 @@ class Engine(Game):
 
     def configure(self, **changes: Any) -> None:
         """Change options while the program runs; a search that goes another way begins with an empty tree."""
-        before, size = self.options, self.board.board_size
+        before = self.options.search_params()
         super().configure(**changes)
-        if self.options.playout_params(size) != before.playout_params(size):
+        if self.options.search_params() != before:
             self._tree = None
             self._has_searched = self._may_ponder = False
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from board.constant import PASS
 from board.rules import is_superko, list_legal_moves, play_recorded
-from board.state import EMPTY, PASSES, SIZE, TO_MOVE, WIDTH, State, copy_state, copy_words
+from board.state import EMPTY, PASSES, SIZE, TO_MOVE, WIDTH, State, copy_words
 from common.kernel import kernel
 from mcts.algorithm import select_edge
 from mcts.atari import least_prior
@@ -39,6 +39,7 @@ from mcts.tree_arrays import (
     add_edge,
     add_node,
     bring_forward,
+    go_to_root,
 )
 from nn.feature import remember, take_position
 
@@ -119,8 +120,7 @@ def select_line(tree: Tree, root: Position, line: Position, batch: Batch, index:
     `index` of the batch; batch.leaf becomes -1 where the node is new.
     """
     state, history = line
-    copy_state(state, root.state)
-    history.length[0] = root.history.length[0]
+    go_to_root(line, root)
     for i in range(len(batch.line_past)):
         copy_words(batch.line_past[i], batch.root_past[i])
     node, depth = ROOT, 0

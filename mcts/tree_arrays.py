@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from board.constant import PASS
-from board.state import History, State, new_history, new_state
+from board.state import History, State, copy_state, new_history, new_state
 from common.kernel import kernel
 from mcts.constant import LOOKS, MAX_DEPTH, NOT_EXPANDED
 from nn.feature import BASIC, PlaneSet, Positions
@@ -159,6 +159,13 @@ def new_batch(board_size: int, batch_size: int, plane_set: PlaneSet = BASIC) -> 
 def new_line(board_size: int, moves: int) -> Position:
     """Return a position and a history in which the search plays out a line after `moves` moves of the game."""
     return Position(new_state(board_size), new_history(moves + MAX_DEPTH + 2))
+
+
+@kernel
+def go_to_root(line: Position, root: Position) -> None:
+    """Make a line the position that is searched. Modifies line."""
+    copy_state(line.state, root.state)
+    line.history.length[0] = root.history.length[0]
 
 
 @kernel

@@ -1,20 +1,18 @@
 """What the network runs on: the device, and the formats that are fast there."""
 
 import functools
-import math
-import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeVar
 
 import torch
 
 from common.print_console import print_err
+from common.race import measure_gain
+from nn.constant import HALF_GAIN
 
 Net = TypeVar("Net", bound=torch.nn.Module)
 
-# bfloat16 is taken where it is so many times as fast, by the best of so many trials; float32 is more exact.
-LEAST_GAIN = 1.1
-TRIALS = 10
+ROUNDS = 10
 
 
 class Machine(NamedTuple):
@@ -77,15 +75,12 @@ def is_half_faster() -> bool:
     Intel's processors without a matrix unit (AMX), which virtual machines often hide, understand bfloat16 but are
     slower with it: 0.62 of float32's speed on a Xeon of model 207, where others have 2 to 4 times.
     """
-    least: dict[torch.dtype, float] = {}
-    operands = {dtype: [torch.ones(shape, dtype=dtype).to(memory_format=torch.channels_last)
-                        for shape in ((8, 64, 9, 9), (64, 64, 3, 3))] for dtype in (torch.float32, torch.bfloat16)}
-    for _ in range(TRIALS):
-        for dtype, (features, weight) in operands.items():
-            begin = time.perf_counter()
-            torch.nn.functional.conv2d(features, weight, padding=1)
-            least[dtype] = min(least.get(dtype, math.inf), time.perf_counter() - begin)
-    return least[torch.float32] >= LEAST_GAIN * least[torch.bfloat16]
+    def make_way(dtype: torch.dtype) -> Callable[[], torch.Tensor]:
+        features, weight = (torch.ones(shape, dtype=dtype).to(memory_format=torch.channels_last)
+                            for shape in ((8, 64, 9, 9), (64, 64, 3, 3)))
+        return lambda: torch.nn.functional.conv2d(features, weight, padding=1)
+
+    return measure_gain(make_way(torch.bfloat16), make_way(torch.float32), ROUNDS) >= HALF_GAIN
 
 
 def choose_half_dtype(device: torch.device) -> torch.dtype | None:

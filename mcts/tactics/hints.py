@@ -16,7 +16,7 @@ import numpy as np
 
 from board.constant import NO_MOVE, PASS
 from board.go_board import GoBoard
-from board.state import EMPTY, SIZE, TO_MOVE, WIDTH, State, copy_words, new_state
+from board.state import EMPTY, SIZE, TO_MOVE, WIDTH, State, new_state
 from board.stone import Stone
 from board.string import find_liberty
 from common.kernel import kernel
@@ -108,13 +108,12 @@ def ask(tactician: Tactician, state: State, target: int) -> ProofTask:
 
 
 @kernel
-def hint_position(tactician: Tactician, position: np.ndarray, color: int) -> None:
+def hint_position(tactician: Tactician, color: int) -> None:
     """Give the moves of `color` that settle a string of n stones, two or more, the least prior prior * (1 - 1 / n).
 
-    `position` is State.buffer. Modifies tactician.
+    Modifies tactician.
     """
     state = tactician.position
-    copy_words(state.buffer, position)
     for pos in range(len(tactician.hint)):
         tactician.hint[pos] = 0.0
     size, width = state.info[SIZE], state.info[WIDTH]
@@ -131,12 +130,13 @@ def hint_position(tactician: Tactician, position: np.ndarray, color: int) -> Non
 
 def hint_root(tactician: Tactician, board: GoBoard, color: Stone) -> np.ndarray:
     """Return the least priors [C] of the moves that settle a string for `color`. Modifies tactician."""
-    hint_position(tactician, board.state.buffer, int(color))
+    tactician.position.buffer[:] = board.state.buffer
+    hint_position(tactician, int(color))
     return tactician.hint
 
 
 def hint_leaf(tactician: Tactician, position: np.ndarray) -> np.ndarray:
     """Return the same for the side to move in a position, State.buffer. Modifies tactician."""
     tactician.position.buffer[:] = position
-    hint_position(tactician, position, int(tactician.position.info[TO_MOVE]))
+    hint_position(tactician, int(tactician.position.info[TO_MOVE]))
     return tactician.hint

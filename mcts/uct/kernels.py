@@ -13,13 +13,13 @@ from board.constant import NO_MOVE, PASS
 from board.ladder import LadderWork, find_ladders, new_ladder_work
 from board.playout import PLAYOUT_MOVES_PER_POINT
 from board.rules import play_recorded
-from board.state import BLACK, PASSES, TO_MOVE, WHITE, History, copy_state, copy_words
+from board.state import BLACK, PASSES, TO_MOVE, WHITE, History, copy_words
 from common.kernel import kernel
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.outcome import value_of_lead
 from mcts.pruning import prune_by_classifier
 from mcts.search_kernels import add_candidates, divide_priors, raise_prior
-from mcts.tree_arrays import EXPANDED, NODES, ROOT, Batch, Position, Tree, add_node
+from mcts.tree_arrays import EXPANDED, NODES, ROOT, Batch, Position, Tree, add_node, go_to_root
 from mcts.uct.params import UctParams
 from mcts.uct.pattern_features import FEATURES, PriorTable, find_features, move_gamma
 from mcts.uct.playout_board import PlayoutGame, start_playout
@@ -35,8 +35,8 @@ class PlayoutLines(NamedTuple):
     """Lines that are searched at the same time, and work space. L = lines, C = cells of the board, F = features."""
 
     moves: np.ndarray  # int16 [L, M]: the moves after the root, those in the tree first
-    made: np.ndarray  # int32 [L]: the edge whose position is to become a node, NOT_EXPANDED if none
     length: np.ndarray  # int32 [L]: how many these are
+    made: np.ndarray  # int32 [L]: the edge whose position is to become a node, NOT_EXPANDED if none
     previous: np.ndarray  # int16 [L]: the move before the last one in the tree
     score: np.ndarray  # float32 [L]: Black's final score, komi taken off
     first: np.ndarray  # int8 [C]: who plays each point first
@@ -57,8 +57,8 @@ def new_lines(board_size: int, count: int) -> PlayoutLines:
     """Return room for lines that are searched at the same time."""
     longest = MAX_DEPTH + PLAYOUT_MOVES_PER_POINT * board_size**2
     return PlayoutLines(
-        np.zeros((count, longest), dtype=np.int16), np.full(count, NOT_EXPANDED, dtype=np.int32),
-        np.zeros(count, dtype=np.int32), np.zeros(count, dtype=np.int16),
+        np.zeros((count, longest), dtype=np.int16), np.zeros(count, dtype=np.int32),
+        np.full(count, NOT_EXPANDED, dtype=np.int32), np.zeros(count, dtype=np.int16),
         np.zeros(count, dtype=np.float32), np.zeros((board_size + 2) ** 2, dtype=np.int8),
         np.zeros(len(FEATURES), dtype=np.int32), new_ladder_work(board_size),
     )
@@ -195,8 +195,7 @@ def expand_lines(tree: Tree, root: Position, line: Position, batch: Batch, lines
         batch.leaf[index] = NOT_EXPANDED
         if not is_root and (edge == NOT_EXPANDED or tree.edge_child[edge] != NOT_EXPANDED):
             continue
-        copy_state(state, root.state)
-        history.length[0] = root.history.length[0]
+        go_to_root(line, root)
         node = add_node(tree)
         if is_root:
             depth = 0
@@ -218,8 +217,7 @@ def select_for_playout(tree: Tree, root: Position, line: Position, batch: Batch,
     Modifies tree, line, lines and entry `index` of the batch, whose positions.now keeps the end of the line.
     """
     state, history = line
-    copy_state(state, root.state)
-    history.length[0] = root.history.length[0]
+    go_to_root(line, root)
     node, edge, depth = ROOT, NOT_EXPANDED, 0
     while node != NOT_EXPANDED and depth < MAX_DEPTH:
         edge = select_by_uct(tree, node, plan.params)

@@ -6,7 +6,7 @@ the unit, which virtual machines often hide, are slower with it than with float3
 
 import contextlib
 import hashlib
-import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,13 @@ from openvino import opset13
 
 from common.atomic_file import write_atomically
 from common.kernel_cache import cache_folder
+from common.race import measure_gain
+from nn.constant import HALF_GAIN
 
 CHANNELS, BOARD_SIZE, POSITIONS, LAYERS = 64, 9, 8, 4
 ROUNDS = 5
-# bfloat16 is taken where it is so many times as fast; float32 is more exact.
-LEAST_GAIN = 1.1
-HINTS = {True: "bf16", False: "f32"}
-FORMATS = {"bf16": "bfloat16", "f32": "float32"}
+HALF, FULL = "bf16", "f32"  # OpenVINO's names
+FORMATS = {HALF: "bfloat16", FULL: "float32"}
 
 
 def _make_tower() -> openvino.Model:
@@ -34,38 +34,31 @@ def _make_tower() -> openvino.Model:
     return openvino.Model([features], [planes], "tower")
 
 
-def measure_gain(core: Any) -> float:
-    """Return how many times as fast bfloat16 is as float32; takes a tenth of a second."""
-    requests = {}
-    for half, hint in HINTS.items():
+def measure_half(core: Any) -> float:
+    """Return how many times as fast bfloat16 is as float32; takes a third of a second."""
+
+    def make_way(hint: str) -> Callable[[], object]:
+        """Return what runs the tower in a format."""
         config = {"NUM_STREAMS": 1, "INFERENCE_NUM_THREADS": 1, "INFERENCE_PRECISION_HINT": hint}
-        requests[half] = core.compile_model(_make_tower(), "CPU", config).create_infer_request()
-        requests[half].get_input_tensor().data.fill(1.0)  # its memory may hold denormal numbers, which are slow
-        requests[half].infer()
-    least = dict.fromkeys(HINTS, float("inf"))
-    for _ in range(ROUNDS):
-        for half, request in requests.items():
-            begin = time.perf_counter()
-            request.infer()
-            least[half] = min(least[half], time.perf_counter() - begin)
-    return least[False] / least[True]
+        request = core.compile_model(_make_tower(), "CPU", config).create_infer_request()
+        request.get_input_tensor().data.fill(1.0)  # its memory may hold denormal numbers, which are slow
+        return request.infer  # type: ignore[no-any-return]
+
+    return measure_gain(make_way(HALF), make_way(FULL), ROUNDS)
 
 
 def choose_hint(core: Any) -> str:
     """Return OpenVINO's name of the faster format: measured at the first call on a machine, and kept on disk."""
-    if "BF16" not in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
-        return HINTS[False]
-    processor, base = core.get_property("CPU", "FULL_DEVICE_NAME"), cache_folder()
     capabilities = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-    stamp = hashlib.sha256(f"{openvino.__version__} {processor} {capabilities}".encode()).hexdigest()[:8]
-    path = base and base / f"precision-{stamp}.txt"
-    if path:
-        with contextlib.suppress(OSError):
-            known = path.read_text()
-            if known in HINTS.values():
-                return known
-    hint = HINTS[measure_gain(core) >= LEAST_GAIN]
-    if path:
-        with contextlib.suppress(OSError):
-            write_atomically(path, hint.encode())
+    if "BF16" not in capabilities:
+        return FULL
+    stamp = f"{openvino.__version__} {core.get_property('CPU', 'FULL_DEVICE_NAME')} {capabilities}".encode()
+    name, base = f"precision-{hashlib.sha256(stamp).hexdigest()[:8]}.txt", cache_folder()
+    with contextlib.suppress(OSError):
+        if base and (known := (base / name).read_text()) in FORMATS:
+            return known
+    hint = HALF if measure_half(core) >= HALF_GAIN else FULL
+    with contextlib.suppress(OSError):
+        if base:
+            write_atomically(base / name, hint.encode())
     return hint

@@ -30,8 +30,8 @@ def make_first_network(config: TrainConfig) -> DualNet | PooledNet:
     if isinstance(network, KataGoNet):
         raise TrainError(f"cannot start from {config.start}: KataGo's networks play here but do not learn; "
                          "give another model with --start")
-    if isinstance(network, PooledNet) and (config.filters or 0) > network.config.filters:
-        network = widen(network, config.filters or 0)
+    if isinstance(network, PooledNet) and config.filters and config.filters > network.config.filters:
+        network = widen(network, config.filters)
     wanted = {name: getattr(config, name) for name in network.shape}
     misfits = {name: value for name, value in network.shape.items() if wanted[name] not in (value, None)}
     if misfits:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nn.network.growth import widen
-from nn.network.pooled_net import PooledNet
+from nn.network.pooled_net import PooledConfig, PooledNet
 from nn.network.weights import save_network
 from nn.training.run_config import TrainConfig, TrainError
 from nn.training.start import make_first_network
@@ -17,8 +17,8 @@ from tests.nn.test_pooled_net import SHAPES, SMALL, make_network
 
 @pytest.mark.parametrize("config", SHAPES, ids=str)
 @torch.no_grad()
-def test_a_wider_network_says_the_same(config: object) -> None:
-    network = make_network(config)  # type: ignore[arg-type]
+def test_a_wider_network_says_the_same(config: PooledConfig) -> None:
+    network = make_network(config)
     wide = widen(network, 28)
     assert wide.config == replace(network.config, filters=28)
     for mode in (network.train, network.eval):

@@ -44,7 +44,7 @@ def test_openvino_measures_once_a_machine(gain: float, hint: str, tmp_path: Path
         return gain
 
     monkeypatch.setattr(precision, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(precision, "measure_gain", measure)
+    monkeypatch.setattr(precision, "measure_half", measure)
     assert [precision.choose_hint(Core("BF16")) for _ in range(2)] == [hint] * 2 and len(calls) == 1
     (kept,) = tmp_path.iterdir()
     assert kept.read_text() == hint
