@@ -3,19 +3,29 @@
 import hashlib
 import os
 import shutil
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import openvino
 
+from common.atomic_file import write_atomically
 from common.cores import count_usable_cores
 from common.kernel_cache import cache_folder, source_key
 from common.print_console import print_err
-from nn.inference.openvino_evaluator import FACTS_FILE, OpenVinoEvaluator
+from nn.inference.board_evaluator import NetworkFacts
+from nn.inference.openvino_evaluator import FACTS_FILE, NETWORK_FILE, OpenVinoEvaluator
+from nn.inference.openvino_precision import Format, choose_formats
 from nn.model_file import ModelFile
+from nn.plane_sets import find_plane_set
 
 # Networks whose compiled form is kept on disk, 20 to 40 MB each for the bundled one.
 KEPT_NETWORKS = 20
-EXPORTER = Path(__file__).with_name("openvino_export.py")
+# What they come from, beside the model file.
+MAKERS = [Path(__file__).with_name(name) for name in ("openvino_export.py", "openvino_integers.py", "calibration.py")]
+# The network in integers, and whether it bears them.
+INTEGER_FILE, VERDICT_FILE = "integers.xml", "integers.txt"
+SUITS, SUITS_NOT = "suits", "suits not"
 
 
 def find_folder(model: ModelFile, board_size: int | None) -> Path:
@@ -23,7 +33,8 @@ def find_folder(model: ModelFile, board_size: int | None) -> Path:
     base = cache_folder()
     if base is None:
         raise OSError("no folder can be written")
-    digest = hashlib.sha256(f"{openvino.__version__} {board_size} {source_key(EXPORTER)} ".encode() + model.content)
+    makers = " ".join(source_key(path) for path in MAKERS)
+    digest = hashlib.sha256(f"{openvino.__version__} {board_size} {makers} ".encode() + model.content)
     folder = base / f"openvino-{digest.hexdigest()[:20]}"
     if not folder.is_dir():
         for old in sorted(base.glob("openvino-*"), key=os.path.getmtime, reverse=True)[KEPT_NETWORKS - 1:]:
@@ -31,6 +42,31 @@ def find_folder(model: ModelFile, board_size: int | None) -> Path:
     folder.mkdir(exist_ok=True)
     os.utime(folder)
     return folder
+
+
+def make_integers(core: Any, folder: Path) -> None:
+    """Write the network of a folder once more, in integers, and whether it bears them; the verdict comes last."""
+    from nn.inference.openvino_integers import quantize
+    facts = NetworkFacts.parse((folder / FACTS_FILE).read_bytes())
+    network = core.read_model(folder / NETWORK_FILE)
+    suits = quantize(core, network, find_plane_set(facts.features), facts.board_size)
+    with tempfile.TemporaryDirectory(dir=folder) as draft:
+        openvino.save_model(network, Path(draft) / INTEGER_FILE, compress_to_fp16=False)
+        for file in Path(draft).iterdir():
+            file.replace(folder / file.name)
+    write_atomically(folder / VERDICT_FILE, (SUITS if suits else SUITS_NOT).encode())
+
+
+def find_network(core: Any, folder: Path) -> tuple[Path, Format]:
+    """Return the file of the network to run, and the format that it is fastest in here."""
+    first, *others = choose_formats(core)
+    if first is Format.INTEGER:
+        if not (folder / VERDICT_FILE).is_file():
+            make_integers(core, folder)
+        if (folder / VERDICT_FILE).read_text() == SUITS:
+            return folder / INTEGER_FILE, first
+        first = others[0]
+    return folder / NETWORK_FILE, first
 
 
 def load_openvino(
@@ -42,7 +78,8 @@ def load_openvino(
         if not (folder / FACTS_FILE).is_file():
             from nn.inference.openvino_export import export
             export(model, board_size, folder)
-        return OpenVinoEvaluator(folder, symmetries, threads or count_usable_cores())
+        core = openvino.Core()
+        return OpenVinoEvaluator(core, *find_network(core, folder), symmetries, threads or count_usable_cores())
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         print_err(f"OpenVINO cannot run {model}, torch does: {' '.join(str(error).split())[:200]}")
         return None

@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import openvino
 
 from common.atomic_file import write_atomically
 from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
-from nn.inference.openvino_precision import FORMATS, choose_hint
+from nn.inference.openvino_precision import Format
 from nn.plane_sets import PLANE_SETS
 
 FACTS_FILE, NETWORK_FILE = "facts.json", "network.xml"
@@ -44,19 +43,17 @@ class Request:
 class OpenVinoEvaluator(BoardEvaluator):
     """A network run by OpenVINO, each call of `start` on a core of its own; any number of threads may call."""
 
-    def __init__(self, folder: Path, symmetries: int, threads: int) -> None:
-        """Read what was exported; sizes of requests are compiled when they are needed."""
-        facts = NetworkFacts.parse((folder / FACTS_FILE).read_bytes())
-        self._core = openvino.Core()
-        hint = choose_hint(self._core)
-        super().__init__(facts, f"on cpu, {FORMATS[hint]}, OpenVINO", BATCH_LIMIT, symmetries)
-        self._folder, self._threads = folder, threads
+    def __init__(self, core: Any, network: Path, number_format: Format, symmetries: int, threads: int) -> None:
+        """Take the file of a network beside its facts; sizes of requests are compiled when they are needed."""
+        facts = NetworkFacts.parse(network.with_name(FACTS_FILE).read_bytes())
+        super().__init__(facts, f"on cpu, {number_format.value}, OpenVINO", BATCH_LIMIT, symmetries)
+        self._core, self._network, self._threads = core, network, threads
         # One waits: cores stay busy while the search backs up what is finished and selects what comes next.
         self.calls_at_once = threads + 1 if threads > 1 else 1
         self._config = {"NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads, "ENABLE_CPU_PINNING": False,
-                        "INFERENCE_PRECISION_HINT": hint}
+                        "INFERENCE_PRECISION_HINT": number_format.hint}
         processor = self._core.get_property("CPU", "FULL_DEVICE_NAME")
-        self._stamp = hashlib.sha256(f"{processor}{self._config}".encode()).hexdigest()[:8]
+        self._stamp = hashlib.sha256(f"{processor}{self._config}{number_format}".encode()).hexdigest()[:8]
         self._shape = PLANE_SETS[facts.features].planes, facts.board_size, facts.board_size
         self._compiled: dict[int, Any] = {}
         self._free: dict[int, list[Request]] = {}
@@ -64,10 +61,10 @@ class OpenVinoEvaluator(BoardEvaluator):
 
     def _compile(self, size: int) -> Any:
         """Return the network compiled for requests of a size; what an earlier start has compiled is only read."""
-        blob = self._folder / f"{size}-{self._stamp}.blob"
+        blob = self._network.with_name(f"{size}-{self._stamp}.blob")
         with contextlib.suppress(OSError, RuntimeError):  # damaged: compiled anew
             return self._core.import_model(io.BytesIO(blob.read_bytes()), "CPU", self._config)
-        model = self._core.read_model(self._folder / NETWORK_FILE)
+        model = self._core.read_model(self._network)
         model.reshape({0: [size, *self._shape]})
         compiled = self._core.compile_model(model, "CPU", self._config)
         with contextlib.suppress(OSError):

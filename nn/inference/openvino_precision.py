@@ -1,12 +1,15 @@
-"""Which number format OpenVINO is faster with here: not every processor that understands bfloat16 gains by it.
+"""Which number format OpenVINO is fastest with here: not every processor that understands one gains by it.
 
-Processors with a matrix unit (AMX), and AMD's with AVX-512, multiply bfloat16 twice as fast and more; Intel's without
-the unit, which virtual machines often hide, are slower with it than with float32. So it is measured, once a machine.
+Processors with AVX-512 VNNI or a matrix unit (AMX) multiply integers of 8 bits two to three times as fast as float32.
+With bfloat16 those with the unit, and AMD's, gain as much; Intel's without it, which virtual machines often hide, are
+slower with it than with float32. So it is measured, once a machine.
 """
 
 import contextlib
 import hashlib
+import os
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -20,45 +23,80 @@ from nn.constant import HALF_GAIN
 
 CHANNELS, BOARD_SIZE, POSITIONS, LAYERS = 64, 9, 8, 4
 ROUNDS = 5
-HALF, FULL = "bf16", "f32"  # OpenVINO's names
-FORMATS = {HALF: "bfloat16", FULL: "float32"}
+# Integers round more than bfloat16 does: they have to be so many times as fast as the next best format.
+INTEGER_GAIN = 1.3
+# Names a format that is to be used, whatever is faster.
+PRECISION_VARIABLE = "HIYOKO_PRECISION"
 
 
-def _make_tower() -> openvino.Model:
+class Format(Enum):
+    """A number format of convolutions, and what people call it."""
+
+    INTEGER = "int8"
+    HALF = "bfloat16"
+    FULL = "float32"
+
+    @property
+    def hint(self) -> str:
+        """Return how OpenVINO calculates what the model leaves open."""
+        return "bf16" if self is Format.HALF else "f32"
+
+
+def make_tower(with_integers: bool) -> openvino.Model:
     """Return a few convolutions of the usual size."""
     planes = opset13.parameter([POSITIONS, CHANNELS, BOARD_SIZE, BOARD_SIZE], np.float32)
     features = planes
     for number in range(LAYERS):
-        weight = np.random.default_rng(number).normal(0.0, 0.05, (CHANNELS, CHANNELS, 3, 3)).astype(np.float32)
-        features = opset13.relu(opset13.convolution(features, opset13.constant(weight), [1, 1], [1, 1], [1, 1], [1, 1]))
+        weight = opset13.constant(
+            np.random.default_rng(number).normal(0.0, 0.05, (CHANNELS, CHANNELS, 3, 3)).astype(np.float32))
+        if with_integers:
+            weight = opset13.fake_quantize(weight, *map(np.float32, (-1, 1, -1, 1)), 255)
+            features = opset13.fake_quantize(features, *map(np.float32, (0, 1, 0, 1)), 256)
+        features = opset13.relu(opset13.convolution(features, weight, [1, 1], [1, 1], [1, 1], [1, 1]))
     return openvino.Model([features], [planes], "tower")
 
 
-def measure_half(core: Any) -> float:
-    """Return how many times as fast bfloat16 is as float32; takes a third of a second."""
+def measure(core: Any, new: Format, old: Format) -> float:
+    """Return how many times as fast one format is as another; takes a third of a second."""
 
-    def make_way(hint: str) -> Callable[[], object]:
+    def make_way(number_format: Format) -> Callable[[], object]:
         """Return what runs the tower in a format."""
-        config = {"NUM_STREAMS": 1, "INFERENCE_NUM_THREADS": 1, "INFERENCE_PRECISION_HINT": hint}
-        request = core.compile_model(_make_tower(), "CPU", config).create_infer_request()
+        config = {"NUM_STREAMS": 1, "INFERENCE_NUM_THREADS": 1, "INFERENCE_PRECISION_HINT": number_format.hint}
+        model = make_tower(number_format is Format.INTEGER)
+        request = core.compile_model(model, "CPU", config).create_infer_request()
         request.get_input_tensor().data.fill(1.0)  # its memory may hold denormal numbers, which are slow
         return request.infer  # type: ignore[no-any-return]
 
-    return measure_gain(make_way(HALF), make_way(FULL), ROUNDS)
+    return measure_gain(make_way(new), make_way(old), ROUNDS)
 
 
-def choose_hint(core: Any) -> str:
-    """Return OpenVINO's name of the faster format: measured at the first call on a machine, and kept on disk."""
+def find_fastest(core: Any, capabilities: list[str]) -> list[Format]:
+    """Return the formats that are worth using, the first choice first; the last is one that every network bears."""
+    floats = Format.FULL
+    if "BF16" in capabilities and measure(core, Format.HALF, Format.FULL) >= HALF_GAIN:
+        floats = Format.HALF
+    if "INT8" in capabilities and measure(core, Format.INTEGER, floats) >= INTEGER_GAIN:
+        return [Format.INTEGER, floats]
+    return [floats]
+
+
+def choose_formats(core: Any) -> list[Format]:
+    """Return what find_fastest does, measured at the first call on a machine and kept on disk.
+
+    Raises ValueError where PRECISION_VARIABLE names none.
+    """
+    if wanted := os.environ.get(PRECISION_VARIABLE):
+        if wanted not in [one.value for one in Format]:
+            raise ValueError(f"{PRECISION_VARIABLE}={wanted}: say {', '.join(one.value for one in Format)}")
+        return [Format(wanted), Format.FULL]
     capabilities = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-    if "BF16" not in capabilities:
-        return FULL
     stamp = f"{openvino.__version__} {core.get_property('CPU', 'FULL_DEVICE_NAME')} {capabilities}".encode()
-    name, base = f"precision-{hashlib.sha256(stamp).hexdigest()[:8]}.txt", cache_folder()
-    with contextlib.suppress(OSError):
-        if base and (known := (base / name).read_text()) in FORMATS:
-            return known
-    hint = HALF if measure_half(core) >= HALF_GAIN else FULL
+    name, base = f"formats-{hashlib.sha256(stamp).hexdigest()[:8]}.txt", cache_folder()
+    with contextlib.suppress(OSError, ValueError):
+        if base and (known := (base / name).read_text().split()):
+            return [Format(word) for word in known]
+    formats = find_fastest(core, capabilities)
     with contextlib.suppress(OSError):
         if base:
-            write_atomically(base / name, hint.encode())
-    return hint
+            write_atomically(base / name, " ".join(one.value for one in formats).encode())
+    return formats

@@ -23,6 +23,8 @@ from nn.network.pooled_net import PooledConfig, PooledNet
 from nn.network.weights import save_network
 from nn.plane_sets import PLANE_SETS
 
+# Named by openvino_precision.py, which needs OpenVINO.
+PRECISION_VARIABLE = "HIYOKO_PRECISION"
 SIZE = 5
 NETWORKS: dict[str, Callable[[], DualNet | PooledNet]] = {
     "lecture": lambda: DualNet(torch.device("cpu"), SIZE, 8, 2),
@@ -51,6 +53,7 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setattr(openvino_cache, "cache_folder", lambda: folder)
     monkeypatch.delenv(RUNTIME_VARIABLE, raising=False)
+    monkeypatch.setenv(PRECISION_VARIABLE, "float32")
     return folder
 
 
@@ -65,6 +68,7 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(openvino_cache, "cache_folder", lambda: folder / "cache")
         patch.delenv(RUNTIME_VARIABLE, raising=False)
+        patch.setenv(PRECISION_VARIABLE, "float32")
         load_evaluator(folder / "x.bin", SIZE)
     return folder
 
@@ -76,7 +80,7 @@ def second_start(started: Path, runtime: Path) -> Path:
     return started / "x.bin"
 
 
-def check(evaluator: BoardEvaluator, network: DualNet | PooledNet) -> None:
+def check(evaluator: BoardEvaluator, network: DualNet | PooledNet, tolerance: float = 1e-3) -> None:
     """Compare with the network in float32, for batches that are cut and filled up in several ways."""
     rng = np.random.default_rng(3)
     for count in (1, 5, 70):
@@ -85,7 +89,7 @@ def check(evaluator: BoardEvaluator, network: DualNet | PooledNet) -> None:
             expected = copy_for_inference(network)(torch.from_numpy(planes))
         answers = evaluator(planes)
         for found, wanted in zip(answers, expected, strict=True):
-            np.testing.assert_allclose(found, wanted.numpy(), atol=5e-2, rtol=5e-2)
+            np.testing.assert_allclose(found, wanted.numpy(), atol=tolerance, rtol=tolerance)
             assert found.dtype == np.float32
         assert not np.shares_memory(answers[0], evaluator(planes[:1])[0]), "the next call would overwrite it"
 

@@ -1,7 +1,9 @@
-"""bfloat16 is chosen where it is faster, not wherever a processor knows it."""
+"""A number format is chosen where it is faster, not wherever a processor knows it."""
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
@@ -31,25 +33,55 @@ class Core:
         return self._answers[name]
 
 
-@pytest.mark.parametrize(("gain", "hint"), [(0.6, "f32"), (1.05, "f32"), (2.0, "bf16")])
-def test_openvino_measures_once_a_machine(gain: float, hint: str, tmp_path: Path,
-                                          monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def precision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Return the module that chooses OpenVINO's format, with a folder of its own to remember; skip without OpenVINO."""
     pytest.importorskip("openvino", reason="OpenVINO is not installed (pip install '.[fast]')")
-    from nn.inference import openvino_precision as precision
-    calls: list[Core] = []
+    from nn.inference import openvino_precision
+    monkeypatch.setattr(openvino_precision, "cache_folder", lambda: tmp_path)
+    monkeypatch.delenv(openvino_precision.PRECISION_VARIABLE, raising=False)
+    return openvino_precision
 
-    def measure(core: Core) -> float:
+
+@pytest.mark.parametrize(("half", "integer", "chosen"), [
+    (0.6, 1.2, ["float32"]), (1.05, 2.0, ["int8", "float32"]),
+    (2.0, 1.2, ["bfloat16"]), (2.0, 1.9, ["int8", "bfloat16"]),
+])
+def test_openvino_measures_once_a_machine(half: float, integer: float, chosen: list[str], precision: ModuleType,
+                                          tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[str, str]] = []
+
+    def measure(_: Core, new: Enum, old: Enum) -> float:
         """Count the measurements."""
-        calls.append(core)
-        return gain
+        calls.append((new.value, old.value))
+        return integer if new.value == "int8" else half
 
-    monkeypatch.setattr(precision, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(precision, "measure_half", measure)
-    assert [precision.choose_hint(Core("BF16")) for _ in range(2)] == [hint] * 2 and len(calls) == 1
+    def choose(*capabilities: str) -> list[str]:
+        return [one.value for one in precision.choose_formats(Core(*capabilities))]
+
+    monkeypatch.setattr(precision, "measure", measure)
+    assert [choose("BF16", "INT8") for _ in range(2)] == [chosen] * 2
+    assert calls == [("bfloat16", "float32"), ("int8", "bfloat16" if half > 1.1 else "float32")]
     (kept,) = tmp_path.iterdir()
-    assert kept.read_text() == hint
+    assert kept.read_text().split() == chosen
     kept.write_text("nonsense")
-    assert precision.choose_hint(Core("BF16")) == hint and len(calls) == 2
+    assert choose("BF16", "INT8") == chosen and len(calls) == 4
     monkeypatch.setattr(precision, "cache_folder", lambda: None)
-    assert precision.choose_hint(Core("BF16")) == hint and len(calls) == 3
-    assert precision.choose_hint(Core()) == "f32" and len(calls) == 3
+    assert choose("BF16", "INT8") == chosen and len(calls) == 6
+    assert choose() == ["float32"] and len(calls) == 6
+
+
+def test_a_user_may_name_the_format(precision: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precision, "measure", lambda *_: pytest.fail("nothing is to be measured"))
+    monkeypatch.setenv(precision.PRECISION_VARIABLE, "bfloat16")
+    assert [one.value for one in precision.choose_formats(Core("INT8"))] == ["bfloat16", "float32"]
+    monkeypatch.setenv(precision.PRECISION_VARIABLE, "int4")
+    with pytest.raises(ValueError, match="HIYOKO_PRECISION=int4: say int8, bfloat16, float32"):
+        precision.choose_formats(Core("INT8"))
+
+
+def test_the_tower_in_integers_has_them_in_every_convolution(precision: ModuleType) -> None:
+    for with_integers in (False, True):
+        names = [node.get_type_name() for node in precision.make_tower(with_integers).get_ordered_ops()]
+        assert names.count("Convolution") == precision.LAYERS
+        assert names.count("FakeQuantize") == with_integers * 2 * precision.LAYERS

@@ -1,0 +1,192 @@
+"""A network's convolutions in integers of 8 bits, which many processors multiply four times as fast as float32.
+
+What enters a convolution is rounded to 256 steps, its weights to 255 steps of another size for each filter; their
+products are summed exactly, and all that lies between convolutions, and the heads, stay in float32 (Jacob et al.,
+"Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference", 2018, section 2).
+The steps are those that suit the positions of games that the network plays against itself (calibration.py).
+
+Letters: N positions, P planes, S board size, A = S*S + 1 policy entries, C channels, F filters, K values of a sample.
+"""
+
+from typing import Any
+
+import numpy as np
+import openvino
+from openvino import opset13
+
+from nn.feature import PlaneSet
+from nn.inference.calibration import count_games, play_games
+
+KERNEL = 3
+ENTERING_LEVELS, WEIGHT_LEVELS = 256, 255
+# Values of each call that steps are chosen by, and the shares of the largest value that are tried for the last step.
+SAMPLE, SHARES = 2000, np.linspace(0.3, 1.0, 36)
+# A network that loses more than this by it, nats of its policy and win rate (rms), keeps its format. What is usual is
+# 0.0003 and 0.004, for KataGo's network of 6 blocks 0.001 and 0.008.
+MAX_DIVERGENCE, MAX_RATE_ERROR = 0.01, 0.03
+# Everything but these convolutions stays in float32.
+CONFIG = {"NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"}
+
+
+class Entering:
+    """What was seen entering one convolution."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._low = self._high = 0.0
+        self._sum: np.ndarray | float = 0.0
+        self._count = 0
+        self._samples: list[np.ndarray] = []
+
+    def add(self, features: np.ndarray, rng: np.random.Generator) -> None:
+        """Look at features [N, C, S, S]."""
+        self._low, self._high = min(self._low, float(features.min())), max(self._high, float(features.max()))
+        self._sum = self._sum + features.sum(axis=0)
+        self._count += len(features)
+        self._samples.append(rng.choice(features.ravel(), SAMPLE))
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Return the mean of each channel at each point, [C, S, S]."""
+        return np.asarray(self._sum / max(self._count, 1))
+
+    def choose_range(self) -> tuple[float, float]:
+        """Return the first and the last step, one of which is 0, so that squared errors are small."""
+        values = np.concatenate(self._samples)
+        ranges = [align_zero(self._low, max(share * self._high, 1e-6)) for share in SHARES]
+        return min(ranges, key=lambda pair: float(np.square(round_to_steps(values, *pair) - values).mean()))
+
+
+def align_zero(low: float, high: float) -> tuple[float, float]:
+    """Return a range of ENTERING_LEVELS steps near to that from `low` (at most 0) to `high` in which 0 is a step."""
+    step = (high - low) / (ENTERING_LEVELS - 1)
+    first = round(low / step) * step
+    return first, first + (ENTERING_LEVELS - 1) * step
+
+
+def round_to_steps(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Return the nearest of the steps for each value."""
+    step = (high - low) / (ENTERING_LEVELS - 1)
+    return np.asarray(np.round((np.clip(values, low, high) - low) / step) * step + low)
+
+
+def round_weights(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return weights [F, C, 3, 3] rounded with small squared errors, and the last step of each filter [F, 1, 1, 1]."""
+    most = np.maximum(np.abs(weight).max(axis=(1, 2, 3), keepdims=True), 1e-9)
+    steps = WEIGHT_LEVELS // 2
+    best, last, least = weight, most, np.full_like(most, np.inf)
+    for share in SHARES:
+        limit = share * most
+        rounded = np.clip(np.round(weight / limit * steps), -steps, steps) * limit / steps
+        error = np.square(rounded - weight).sum(axis=(1, 2, 3), keepdims=True)
+        best, last = np.where(error < least, rounded, best), np.where(error < least, limit, last)
+        least = np.minimum(error, least)
+    return best.astype(np.float32), last.astype(np.float32)
+
+
+def sum_of_means(mean: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Return the mean over all points, [F], of a convolution [F, C, 3, 3] of [C, S, S] with a border of zeros."""
+    size, padded = mean.shape[1], np.pad(mean, ((0, 0), (1, 1), (1, 1)))
+    windows = np.array([[padded[:, y:y + size, x:x + size].mean(axis=(1, 2)) for x in range(KERNEL)]
+                        for y in range(KERNEL)])
+    return np.einsum("fcyx,yxc->f", weight, windows)
+
+
+def find_convolutions(model: openvino.Model) -> list[Any]:
+    """Return the convolutions of 3x3 of the trunk, in order; the first, which reads planes, is none of them."""
+    return [node for node in model.get_ordered_ops()
+            if node.get_type_name() == "Convolution" and list(node.input_value(1).get_shape())[2:] == [KERNEL, KERNEL]
+            and node.input_value(0).get_node().get_type_name() != "Parameter"]
+
+
+def quantize_convolution(convolution: Any, entering: Entering) -> None:
+    """Have a convolution calculate in integers; modifies the model.
+
+    What rounding its weights changes in the mean is put right by a bias (Nagel et al., "Data-Free Quantization through
+    Weight Equalization and Bias Correction", 2019, section 4.2).
+    """
+    low, high = (np.float32(limit) for limit in entering.choose_range())
+    source = opset13.fake_quantize(convolution.input_value(0), low, high, low, high, ENTERING_LEVELS)
+    weight = convolution.input_value(1).get_node().get_data().astype(np.float32)
+    rounded, last = round_weights(weight)
+    readers = convolution.output(0).get_target_inputs()
+    convolution.input(0).replace_source_output(source.output(0))
+    convolution.input(1).replace_source_output(
+        opset13.fake_quantize(opset13.constant(weight), -last, last, -last, last, WEIGHT_LEVELS).output(0))
+    missing = sum_of_means(entering.mean, weight - rounded).astype(np.float32)
+    mended = opset13.add(convolution, opset13.constant(missing.reshape(1, -1, 1, 1)))
+    for reader in readers:
+        reader.replace_source_output(mended.output(0))
+
+
+class Watched:
+    """A network that shows what enters its convolutions, beside its own answers.
+
+    Attributes:
+        seen: what entered each convolution.
+    """
+
+    def __init__(self, core: openvino.Core, model: openvino.Model, shape: tuple[int, ...]) -> None:
+        """Prepare a network for planes of a shape; it is left as it is."""
+        watched = model.clone()
+        own = len(watched.outputs)
+        watched.add_outputs([convolution.input_value(0) for convolution in find_convolutions(watched)])
+        watched.reshape({0: shape})
+        self._request = core.compile_model(watched, "CPU", CONFIG).create_infer_request()
+        self._features = range(own, len(watched.outputs))
+        self.seen = [Entering() for _ in self._features]
+        self._logits: list[np.ndarray] = []
+        self._chances: list[np.ndarray] = []
+        self._rng = np.random.default_rng(0)
+
+    def __call__(self, planes: np.ndarray) -> np.ndarray:
+        """Return the policy logits [N, A] of planes, and remember what was seen and answered."""
+        self._request.infer([planes])
+        for entering, number in zip(self.seen, self._features, strict=True):
+            entering.add(self._request.get_output_tensor(number).data, self._rng)
+        self._logits.append(self._request.get_output_tensor(0).data.copy())
+        self._chances.append(self._request.get_output_tensor(1).data.copy())
+        return self._logits[-1]
+
+    @property
+    def answers(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the logits [N, A] and chances [N, 3] of all calls."""
+        return np.concatenate(self._logits), np.concatenate(self._chances)
+
+
+def compare(expected: tuple[np.ndarray, np.ndarray], found: tuple[np.ndarray, np.ndarray]) -> tuple[float, float]:
+    """Return how far answers (logits [N, A], chances [N, 3]) are from others: nats of the policy, win rates (rms)."""
+    first, second = (log_softmax(logits.astype(np.float64)) for logits, _ in (expected, found))
+    divergence = (np.exp(first) * (first - second)).sum(axis=1).mean()
+    rates = [chances[:, 2] + 0.5 * chances[:, 1] for _, chances in (expected, found)]
+    return float(divergence), float(np.sqrt(np.square(rates[0] - rates[1]).mean()))
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """Return the logarithms of the softmax of each row."""
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
+
+
+def run_all(core: openvino.Core, model: openvino.Model, shown: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the logits [N, A] and chances [N, 3] of planes that come in calls of one size."""
+    fixed = model.clone()
+    fixed.reshape({0: shown[0].shape})
+    request = core.compile_model(fixed, "CPU", CONFIG).create_infer_request()
+    logits, chances = [], []
+    for planes in shown:
+        request.infer([planes])
+        logits.append(request.get_output_tensor(0).data.copy())
+        chances.append(request.get_output_tensor(1).data.copy())
+    return np.concatenate(logits), np.concatenate(chances)
+
+
+def quantize(core: openvino.Core, model: openvino.Model, plane_set: PlaneSet, board_size: int) -> bool:
+    """Have a network calculate in integers of 8 bits; tell whether it still says the same. Modifies the model."""
+    watched = Watched(core, model, (count_games(board_size), plane_set.planes, board_size, board_size))
+    shown = list(play_games(watched, plane_set, board_size))
+    for convolution, entering in zip(find_convolutions(model), watched.seen, strict=True):
+        quantize_convolution(convolution, entering)
+    model.validate_nodes_and_infer_types()
+    divergence, error = compare(watched.answers, run_all(core, model, shown))
+    return divergence <= MAX_DIVERGENCE and error <= MAX_RATE_ERROR

@@ -1,0 +1,130 @@
+"""Convolutions in integers of 8 bits say nearly what the network says, are made once, and only where it bears them."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+pytest.importorskip("openvino", reason="OpenVINO is not installed (pip install '.[fast]')")
+
+import openvino  # noqa: E402 (only where it is installed)
+
+from nn.inference import openvino_cache, openvino_integers  # noqa: E402
+from nn.inference.calibration import count_games, play_games  # noqa: E402
+from nn.inference.loading import RUNTIME_VARIABLE, load_evaluator  # noqa: E402
+from nn.inference.openvino_export import convert  # noqa: E402
+from nn.inference.openvino_precision import PRECISION_VARIABLE  # noqa: E402
+from nn.network.dual_net import DualNet  # noqa: E402
+from nn.network.pooled_net import PooledConfig, PooledNet  # noqa: E402
+from nn.network.weights import save_network  # noqa: E402
+from nn.plane_sets import PLANE_SETS  # noqa: E402
+
+SIZE = 5
+# Each kind, and how many convolutions of 3x3 stand behind its first.
+NETWORKS: dict[str, tuple[Callable[[], DualNet | PooledNet], int]] = {
+    "lecture": (lambda: DualNet(torch.device("cpu"), SIZE, 16, 2), 4),
+    "pooled": (lambda: PooledNet(PooledConfig(filters=16, blocks=2)), 4),
+    "mish": (lambda: PooledNet(PooledConfig(filters=16, blocks=2, block="se", activation="mish")), 4),
+}
+
+
+def make_network(kind: str) -> DualNet | PooledNet:
+    """Return a network whose norms have seen something."""
+    torch.manual_seed(2)
+    network = NETWORKS[kind][0]()
+    network.train()
+    for _ in range(3):
+        network(torch.rand(8, PLANE_SETS[network.features].planes, SIZE, SIZE))
+    network.eval()
+    return network
+
+
+def test_zero_is_a_step_of_every_range() -> None:
+    for low, high in ((0.0, 3.7), (-0.31, 5.0), (-1.0, 1.0)):
+        first, last = openvino_integers.align_zero(low, high)
+        step = (last - first) / 255
+        assert first / step == pytest.approx(round(first / step), abs=1e-9)
+        assert abs(first - low) <= step and abs(last - high) <= step
+        assert openvino_integers.round_to_steps(np.zeros(1), first, last)[0] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_weights_are_steps_of_their_filter_and_near() -> None:
+    weight = np.random.default_rng(0).normal(size=(4, 8, 3, 3)).astype(np.float32)
+    weight[1] *= 100
+    weight[2] = 0
+    rounded, last = openvino_integers.round_weights(weight)
+    steps = rounded / last * 127
+    np.testing.assert_allclose(steps, np.round(steps), atol=1e-3)
+    assert np.abs(steps).max() <= 127 + 1e-3
+    plain = np.abs(weight).max(axis=(1, 2, 3), keepdims=True) / 127
+    plain_error = np.square(np.round(weight / np.maximum(plain, 1e-9)) * plain - weight).sum(axis=(1, 2, 3))
+    assert (np.square(rounded - weight).sum(axis=(1, 2, 3)) <= plain_error * (1 + 1e-4)).all()
+
+
+def test_the_mean_of_a_convolution_is_that_of_torch() -> None:
+    rng = np.random.default_rng(1)
+    mean, weight = rng.normal(size=(6, SIZE, SIZE)), rng.normal(size=(3, 6, 3, 3))
+    wanted = functional.conv2d(torch.from_numpy(mean)[None], torch.from_numpy(weight), padding=1).mean(dim=(0, 2, 3))
+    np.testing.assert_allclose(openvino_integers.sum_of_means(mean, weight), wanted.numpy(), atol=1e-12)
+
+
+def test_calibration_plays_whole_games() -> None:
+    plane_set = PLANE_SETS["basic"]
+
+    def judge(planes: np.ndarray) -> np.ndarray:
+        return np.random.default_rng(int(planes.sum())).normal(size=(len(planes), SIZE**2 + 1)).astype(np.float32)
+
+    shown = list(play_games(judge, plane_set, SIZE))
+    assert all(planes.shape == (count_games(SIZE), plane_set.planes, SIZE, SIZE) for planes in shown)
+    empty = [float(planes[:, 0].mean()) for planes in shown]
+    assert empty[0] == 1.0 and min(empty) < 0.6, "boards fill up"
+    for first, again in zip(shown, play_games(judge, plane_set, SIZE), strict=True):
+        np.testing.assert_array_equal(first, again)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_a_network_in_integers_says_nearly_the_same(kind: str) -> None:
+    network = make_network(kind)
+    core, model = openvino.Core(), convert(network, SIZE)
+    plane_set = PLANE_SETS[network.features]
+    planes = np.random.default_rng(3).random((64, plane_set.planes, SIZE, SIZE), dtype=np.float32).round()
+    before = openvino_integers.run_all(core, model, [planes])
+    assert openvino_integers.quantize(core, model, plane_set, SIZE)
+    names = [node.get_type_name() for node in model.get_ordered_ops()]
+    assert names.count("FakeQuantize") == 2 * NETWORKS[kind][1]
+    divergence, error = openvino_integers.compare(before, openvino_integers.run_all(core, model, [planes]))
+    assert 0 < divergence < 0.01 and 0 < error < 0.03
+
+
+def test_a_network_that_does_not_bear_it_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = make_network("lecture")
+    assert isinstance(network, DualNet)
+    network.policy_head.fc_layer.weight.data *= 30  # it has an opinion
+    assert openvino_integers.quantize(openvino.Core(), convert(network, SIZE), PLANE_SETS["basic"], SIZE)
+    for levels in ("ENTERING_LEVELS", "WEIGHT_LEVELS"):
+        monkeypatch.setattr(openvino_integers, levels, 3)
+    assert not openvino_integers.quantize(openvino.Core(), convert(network, SIZE), PLANE_SETS["basic"], SIZE)
+
+
+@pytest.mark.slow
+def test_integers_are_made_once_and_only_for_networks_that_bear_them(tmp_path: Path,
+                                                                      monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openvino_cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.delenv(RUNTIME_VARIABLE, raising=False)
+    monkeypatch.setenv(PRECISION_VARIABLE, "int8")
+    model, planes = tmp_path / "x.bin", np.ones((3, PLANE_SETS["rich"].planes, SIZE, SIZE), dtype=np.float32)
+    save_network(make_network("pooled"), model)
+    first = load_evaluator(model, SIZE)
+    assert "int8, OpenVINO" in first.description
+    monkeypatch.setattr(openvino_integers, "quantize", lambda *_: pytest.fail("it was made before"))
+    again = load_evaluator(model, SIZE)
+    for one, other in zip(first(planes), again(planes), strict=True):
+        np.testing.assert_array_equal(one, other)
+    (verdict,) = tmp_path.rglob(openvino_cache.VERDICT_FILE)
+    verdict.write_text(openvino_cache.SUITS_NOT)
+    assert "float32, OpenVINO" in load_evaluator(model, SIZE).description
