@@ -20,7 +20,7 @@ from nn.inference.calibration import count_games, play_games
 KERNEL = 3
 ENTERING_LEVELS, WEIGHT_LEVELS = 256, 255
 # Values of each call that steps are chosen by, and the shares of the largest value that are tried for the last step.
-SAMPLE, SHARES = 2000, np.linspace(0.3, 1.0, 36)
+SAMPLE, SHARES = 500, np.linspace(0.3, 1.0, 36)
 # A network that loses more than this by it, nats of its policy and win rate (rms), keeps its format. What is usual is
 # 0.0003 and 0.004, for KataGo's network of 6 blocks 0.001 and 0.008.
 MAX_DIVERGENCE, MAX_RATE_ERROR = 0.01, 0.03

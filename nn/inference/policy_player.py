@@ -63,8 +63,15 @@ def generate_move_from_policy(
     repeated. PASS takes part if `may_pass`, and is returned when there is no other move. A point that `is_refused` is
     drawn again; where all are, the best move is returned.
     """
-    moves = [(float(policy[index]), pos) for index, pos in enumerate(board.onboard_pos)
-             if board.is_legal_not_eye(pos, color) and not board.is_superko(pos, color)]
+    moves, best = [], float(policy[-1]) if may_pass else 0.0
+    for index in np.argsort(-policy[:-1], kind="stable"):  # the likeliest first: far ones need not be looked at
+        weight, pos = float(policy[index]), board.onboard_pos[index]
+        if 0 < best and weight < cutoff * best:
+            break
+        if board.is_legal_not_eye(pos, color) and not board.is_superko(pos, color):
+            moves.append((weight, pos))
+            best = max(best, weight)
+    moves.sort(key=lambda move: move[1])
     if may_pass or not moves:
         moves.append((float(policy[-1]), PASS))
     best, likeliest = max(moves)
