@@ -184,9 +184,11 @@ class EngineOptions:
         """Return the parameters of the search by playouts on boards of a size.
 
         Unless asked otherwise it leaves bad moves out, where the classifier is there and has learnt from such boards,
-        and looks at strings.
+        and looks at strings, where priors, which are what these change, count at all.
         """
-        params = replace(self.search_params(), tactics=self._choose_tactics(PLAYOUT_TACTICS))
+        has_priors = self.uct.prior > 0 or self.uct.widening > 0
+        params = replace(self.search_params(),
+                         tactics=self._choose_tactics(PLAYOUT_TACTICS if has_priors else Tactics()))
         if self.prune is not None or board_size not in CLASSIFIER_SIZES:
             return params
         try:

@@ -43,7 +43,7 @@ def _copy(old: nn.Module, new: nn.Module, rows: torch.Tensor, columns: torch.Ten
 
 
 @torch.no_grad()
-def widen(network: PooledNet, filters: int) -> PooledNet:
+def add_filters(network: PooledNet, filters: int) -> PooledNet:
     """Return a network with more filters and the same outputs; raises ValueError where it has more already."""
     if filters < network.config.filters:
         raise ValueError(f"it has {network.config.filters} filters, more than {filters}")

@@ -7,7 +7,7 @@ import torch
 
 from nn.model_file import ModelFileError
 from nn.network.dual_net import DEFAULT_BLOCKS, DEFAULT_FILTERS, DualNet
-from nn.network.growth import widen
+from nn.network.growth import add_filters
 from nn.network.katago import KataGoNet
 from nn.network.kinds import make_pooled_net
 from nn.network.pooled_net import PooledNet
@@ -31,7 +31,7 @@ def make_first_network(config: TrainConfig) -> DualNet | PooledNet:
         raise TrainError(f"cannot start from {config.start}: KataGo's networks play here but do not learn; "
                          "give another model with --start")
     if isinstance(network, PooledNet) and config.filters and config.filters > network.config.filters:
-        network = widen(network, config.filters)
+        network = add_filters(network, config.filters)
     wanted = {name: getattr(config, name) for name in network.shape}
     misfits = {name: value for name, value in network.shape.items() if wanted[name] not in (value, None)}
     if misfits:

@@ -11,6 +11,7 @@ from board.stone import Stone
 from common import cores
 from engine.engine import Engine, EvaluatorSource
 from engine.options import EngineOptions
+from mcts.params import Tactics
 from mcts.uct.params import UctParams
 from mcts.uct.tree import PlayoutTree
 from nn.model_file import ANY_SIZE
@@ -64,6 +65,9 @@ def test_it_leaves_bad_moves_out_and_looks_at_strings_unless_asked_otherwise() -
     params = EngineOptions(search="uct").playout_params(13)
     assert (params.prune, params.tactics[:2]) == (1.0, (2000, 100)), "the classifier has learnt from 9x9 only"
     assert EngineOptions(prune=0.5).playout_params(13).prune == 0.5
+    plain = UctParams(prior=0.0, widening=0.0)
+    assert EngineOptions(uct=plain).playout_params(13).tactics == Tactics(), "priors that nobody asks for"
+    assert EngineOptions(uct=plain, tactics=50).playout_params(13).tactics.root == 50
     params = EngineOptions(prune=1.0, tactics=0, leaf_tactics=7).playout_params(9)
     assert (params.prune, params.tactics[:2]) == (1.0, (0, 7))
     assert EngineOptions(classifier="nothing.npz").playout_params(9).prune == 1.0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from nn.network.growth import widen
+from nn.network.growth import add_filters
 from nn.network.pooled_net import PooledConfig, PooledNet
 from nn.network.weights import save_network
 from nn.training.run_config import TrainConfig, TrainError
@@ -19,7 +19,7 @@ from tests.nn.test_pooled_net import SHAPES, SMALL, make_network
 @torch.no_grad()
 def test_a_wider_network_says_the_same(config: PooledConfig) -> None:
     network = make_network(config)
-    wide = widen(network, 28)
+    wide = add_filters(network, 28)
     assert wide.config == replace(network.config, filters=28)
     for mode in (network.train, network.eval):
         mode()
@@ -33,7 +33,7 @@ def test_a_wider_network_says_the_same(config: PooledConfig) -> None:
 def test_what_was_added_learns() -> None:
     """No part of the network stays as it was: added channels are read from the second step on, and learn then"""
     torch.manual_seed(3)
-    wide = widen(make_network(SMALL), 24).train()
+    wide = add_filters(make_network(SMALL), 24).train()
     before = {name: weight.clone() for name, weight in wide.named_parameters()}
     optimizer, planes = torch.optim.SGD(wide.parameters(), 0.01), torch.rand(16, SMALL.planes, 5, 5)
     for _ in range(3):
@@ -59,4 +59,4 @@ def test_a_run_starts_from_a_narrower_network(tmp_path: Path) -> None:
 
 def test_a_network_does_not_become_narrower() -> None:
     with pytest.raises(ValueError, match="it has 16 filters, more than 8"):
-        widen(make_network(SMALL), 8)
+        add_filters(make_network(SMALL), 8)
