@@ -66,7 +66,7 @@ def generate_move_from_policy(
     moves, best = [], float(policy[-1]) if may_pass else 0.0
     for index in np.argsort(-policy[:-1], kind="stable"):  # the likeliest first: far ones need not be looked at
         weight, pos = float(policy[index]), board.onboard_pos[index]
-        if 0 < best and weight < cutoff * best:
+        if best > 0 and weight < cutoff * best:
             break
         if board.is_legal_not_eye(pos, color) and not board.is_superko(pos, color):
             moves.append((weight, pos))
