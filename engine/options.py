@@ -5,7 +5,7 @@ from pathlib import Path
 
 from board.constant import DEFAULT_KOMI
 from board.ruleset import Rules
-from common.cores import count_free_cores, count_usable_cores
+from common.cores import count_free_cores
 from engine.levels import FULL_LEVEL, LEVELS, Level, Resigning
 from mcts.constant import DEFAULT_LAG, KEEP_ALL, PUCT
 from mcts.params import SearchParams, Tactics
@@ -152,7 +152,7 @@ class EngineOptions:
         """The most leaves that wait for the network where nobody says --batch-size."""
         if self.use_gpu:
             return max(GPU_LEAVES, LEAVES_OF_A_GPU * len(self.gpus))
-        return max(CPU_LEAVES, LEAVES_OF_A_CORE * (self.threads or count_usable_cores()))
+        return max(CPU_LEAVES, LEAVES_OF_A_CORE * (self.threads or count_free_cores()))
 
     def search_params(self) -> PlayoutParams:
         """Return the search parameters that these options ask for; the search's own where they ask for none."""

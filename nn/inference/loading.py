@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from common.cores import count_usable_cores
+from common.cores import count_free_cores
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.model_file import RANDOM_MODEL, ModelFile, choose_size, find_common_sizes, read_model_file, split_models
 
@@ -35,7 +35,7 @@ def load_evaluator(
         board_size: None takes the network's own.
         use_gpu: whether it runs on the first GPU.
         symmetries: how many ways to look at each position.
-        threads: of the CPU, each with calls of its own; None for one a core.
+        threads: of the CPU, each with calls of its own; None for one a core, or OMP_NUM_THREADS.
         gpus: numbers of those that share its calls, instead of use_gpu. Several models are dealt out among them.
 
     Raises:
@@ -60,7 +60,7 @@ def _load_one(
     gpus: Sequence[int],
 ) -> BoardEvaluator:
     """Return the evaluator of one model file."""
-    threads = threads or count_usable_cores()
+    threads = threads or count_free_cores()
     if str(model) != RANDOM_MODEL and not gpus and may_use_openvino(use_gpu):
         try:
             file = model if isinstance(model, ModelFile) else read_model_file(model)

@@ -10,7 +10,7 @@ from typing import Any
 import openvino
 
 from common.atomic_file import write_atomically
-from common.cores import count_usable_cores
+from common.cores import count_free_cores
 from common.kernel_cache import cache_folder, source_key
 from common.print_console import print_err
 from nn.inference.board_evaluator import NetworkFacts
@@ -79,7 +79,7 @@ def load_openvino(
             from nn.inference.openvino_export import export
             export(model, board_size, folder)
         core = openvino.Core()
-        return OpenVinoEvaluator(core, *find_network(core, folder), symmetries, threads or count_usable_cores())
+        return OpenVinoEvaluator(core, *find_network(core, folder), symmetries, threads or count_free_cores())
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         print_err(f"OpenVINO cannot run {model}, torch does: {' '.join(str(error).split())[:200]}")
         return None
