@@ -146,7 +146,7 @@ POSITIVE = FiniteRange(0.0, min_open=True)
               help="How these games choose their moves: by chance, but answering ataris, or by learnt patterns.")
 @click.option("--uct", default="", metavar="NAME=VALUE,...", callback=parse_uct,
               help="Numbers of --search uct that are not to be the usual ones (doc/history.md), such as rave=0,ucb=1.")
-@click.option("--threads", type=click.IntRange(1, MAX_THREADS), show_default="cores, or OMP_NUM_THREADS; uct: at most 8",
+@click.option("--threads", type=click.IntRange(1, MAX_THREADS), show_default="cores or OMP_NUM_THREADS; uct: at most 8",
               help="Calls of the network that are calculated at a time, each on a core of its own; with --search uct "
                    "threads that share the playouts.")
 @click.option("--book", default="", metavar="FILE",
