@@ -45,13 +45,13 @@ def count_games(board_size: int) -> int:
 
 
 def play_games(
-    judge: Callable[[np.ndarray], np.ndarray], plane_set: PlaneSet, board_size: int
+    judge: Callable[[np.ndarray], np.ndarray], plane_set: PlaneSet, board_size: int, seed: int = 0
 ) -> Iterator[np.ndarray]:
     """Yield planes float32 [G, P, S, S] of so many games at a time; `judge` makes policy logits [G, A] of each.
 
-    The same network has the same games.
+    The same network has the same games, and others with another seed.
     """
-    rng = random.Random(board_size)
+    rng = random.Random(seed)
     games = [CalibrationGame(board_size, plane_set, rng) for _ in range(count_games(board_size))]
     for _ in range(max(2, round(FILLED * board_size**2))):
         planes = np.stack([game.show() for game in games])

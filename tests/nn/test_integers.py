@@ -65,6 +65,17 @@ def test_weights_are_steps_of_their_filter_and_near() -> None:
     assert (np.square(rounded - weight).sum(axis=(1, 2, 3)) <= plain_error * (1 + 1e-4)).all()
 
 
+def test_each_channel_has_its_part_of_the_range() -> None:
+    """No value is cut off that the whole range holds, and no channel's steps are larger than they would be alike."""
+    rng, weight = np.random.default_rng(2), np.random.default_rng(4).normal(size=(4, 6, 3, 3))
+    entering, highest = openvino_integers.Entering(), np.array([0.0, 0.01, 0.1, 1.0, 5.0, 9.0])
+    entering.add(rng.random((8, 6, SIZE, SIZE)) * highest[:, None, None], rng)
+    parts = entering.share_range(0.0, 9.0, weight)
+    assert (parts * 9.0 >= entering.highest - 1e-5).all() and parts.min() > 0.0
+    assert (np.diff(parts[1:]) > 0).all() and parts[1] < 0.1
+    np.testing.assert_array_equal(entering.share_range(-0.3, 9.0, weight), 1.0)
+
+
 def test_the_mean_of_a_convolution_is_that_of_torch() -> None:
     rng = np.random.default_rng(1)
     mean, weight = rng.normal(size=(6, SIZE, SIZE)), rng.normal(size=(3, 6, 3, 3))

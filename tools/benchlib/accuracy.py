@@ -4,31 +4,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from board.constant import PASS
-from board.go_board import GoBoard
-from nn.feature import generate_input_planes
 from nn.inference.board_evaluator import BoardEvaluator
+from nn.inference.calibration import play_games
 from nn.inference.evaluator import evaluate_exactly
 from tools.benchlib.measure import Figure
 
-GAMES, MOVES = 16, 60
-SEED = 5
+# Other games than those that integers are made to suit.
+SEEDS = (5, 6)
 
 
 def collect_positions(evaluator: BoardEvaluator) -> np.ndarray:
-    """Return the planes float32 [N, P, S, S] of games whose moves are drawn from the network's policy."""
-    size, rng = evaluator.board_size, np.random.default_rng(SEED)
-    boards, collected = [GoBoard(size) for _ in range(GAMES)], []
-    for _ in range(min(MOVES, size * size)):
-        planes = np.stack([
-            generate_input_planes(board, board.get_to_move(), plane_set=evaluator.plane_set) for board in boards])
-        collected.append(planes)
-        for board, logits in zip(boards, evaluator(planes)[0], strict=True):
-            legal = board.get_all_legal_pos(board.get_to_move(), fill_eyes=False)
-            likely = [logits[board.onboard_pos.index(pos)] for pos in legal]
-            order = np.argsort(np.array(likely) + rng.gumbel(size=len(legal)))  # Gumbel noise draws from a softmax
-            board.put_stone(legal[order[-1]] if legal else PASS, board.get_to_move())
-    return np.concatenate(collected)
+    """Return the planes float32 [N, P, S, S] of games that the network plays against itself."""
+    def judge(planes: np.ndarray) -> np.ndarray:
+        """Return its policy logits."""
+        return evaluator(planes)[0]
+
+    return np.concatenate([planes for seed in SEEDS
+                           for planes in play_games(judge, evaluator.plane_set, evaluator.board_size, seed)])
 
 
 def measure_accuracy(model: str, evaluators: dict[str, BoardEvaluator]) -> Iterator[Figure]:
