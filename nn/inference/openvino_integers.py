@@ -5,7 +5,7 @@ products are summed exactly, and all that lies between convolutions, and the hea
 "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference", 2018, section 2).
 The steps are those that suit the positions of games that the network plays against itself (calibration.py).
 
-Letters: N positions, P planes, S board size, A = S*S + 1 policy entries, C channels, F filters, K values of a sample.
+Letters: N positions, P planes, S board size, A = S*S + 1 policy entries, C channels, F filters.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ SAMPLE, SHARES = 500, np.linspace(0.3, 1.0, 36)
 SMOOTHING = 0.75
 LEAST = 1e-6  # in the place of 0
 # A network that loses more than this by it, nats of its policy and win rate (rms), keeps its format. What is usual is
-# 0.0003 and 0.004, for KataGo's network of 6 blocks 0.001 and 0.008.
+# 0.0003 and 0.004, for KataGo's network of 6 blocks 0.0008 and 0.007.
 MAX_DIVERGENCE, MAX_RATE_ERROR = 0.01, 0.03
 # Everything but these convolutions stays in float32.
 CONFIG = {"NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"}
@@ -117,9 +117,14 @@ def sum_of_means(mean: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 def find_convolutions(model: openvino.Model) -> list[Any]:
     """Return the convolutions of 3x3 of the trunk, in order; the first, which reads planes, is none of them."""
-    return [node for node in model.get_ordered_ops()
-            if node.get_type_name() == "Convolution" and list(node.input_value(1).get_shape())[2:] == [KERNEL, KERNEL]
-            and node.input_value(0).get_node().get_type_name() != "Parameter"]
+    found = []
+    for node in model.get_ordered_ops():
+        if node.get_type_name() == "Convolution":
+            features, weight = node.input_value(0), node.input_value(1)
+            if (list(weight.get_shape())[2:] == [KERNEL, KERNEL] and weight.get_node().get_type_name() == "Constant"
+                    and features.get_node().get_type_name() != "Parameter"):
+                found.append(node)
+    return found
 
 
 def quantize_convolution(convolution: Any, entering: Entering) -> None:
