@@ -44,16 +44,33 @@ def find_folder(model: ModelFile, board_size: int | None) -> Path:
     return folder
 
 
+def write_network(network: openvino.Model, path: Path) -> None:
+    """Write a network, which OpenVINO keeps in two files of one name, so that no half of it is ever read."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as draft:
+        openvino.save_model(network, Path(draft) / path.name, compress_to_fp16=False)
+        for file in Path(draft).iterdir():
+            file.replace(path.with_name(file.name))
+
+
+def make_floats(model: ModelFile, board_size: int | None, folder: Path) -> None:
+    """Write the network of a model file to a folder; the facts come last, so that they vouch for the rest."""
+    from nn.inference.openvino_export import export
+    network, facts = export(model, board_size)
+    write_network(network, folder / NETWORK_FILE)
+    write_atomically(folder / FACTS_FILE, facts.to_bytes())
+
+
 def make_integers(core: Any, folder: Path) -> None:
     """Write the network of a folder once more, in integers, and whether it bears them; the verdict comes last."""
     from nn.inference.openvino_integers import quantize
     facts = NetworkFacts.parse((folder / FACTS_FILE).read_bytes())
     network = core.read_model(folder / NETWORK_FILE)
-    suits = quantize(core, network, find_plane_set(facts.features), facts.board_size)
-    with tempfile.TemporaryDirectory(dir=folder) as draft:
-        openvino.save_model(network, Path(draft) / INTEGER_FILE, compress_to_fp16=False)
-        for file in Path(draft).iterdir():
-            file.replace(folder / file.name)
+    try:
+        suits = quantize(core, network, find_plane_set(facts.features), facts.board_size)
+    except RuntimeError:  # OpenVINO's: it cannot run the network so
+        suits = False
+    if suits:
+        write_network(network, folder / INTEGER_FILE)
     write_atomically(folder / VERDICT_FILE, (SUITS if suits else SUITS_NOT).encode())
 
 
@@ -76,8 +93,7 @@ def load_openvino(
     try:
         folder = find_folder(model, board_size)
         if not (folder / FACTS_FILE).is_file():
-            from nn.inference.openvino_export import export
-            export(model, board_size, folder)
+            make_floats(model, board_size, folder)
         core = openvino.Core()
         return OpenVinoEvaluator(core, *find_network(core, folder), symmetries, threads or count_free_cores())
     except (OSError, RuntimeError, TypeError, ValueError) as error:

@@ -1,17 +1,14 @@
-"""From a model file to a folder that OpenVINO reads: needs torch, once for each file and board size."""
+"""From a model file to what OpenVINO reads: needs torch, once for each file and board size."""
 
-import tempfile
 import warnings
-from pathlib import Path
 
 import openvino
 import torch
 from torch import nn
 
-from common.atomic_file import write_atomically
+from nn.inference.board_evaluator import NetworkFacts
 from nn.inference.evaluator import Network, copy_for_inference, find_facts
 from nn.inference.folded_net import FoldedNet
-from nn.inference.openvino_evaluator import FACTS_FILE, NETWORK_FILE
 from nn.model_file import ModelFile
 from nn.network.weights import load_network
 from nn.plane_sets import PLANE_SETS
@@ -66,14 +63,10 @@ def convert(network: Network, board_size: int | None) -> openvino.Model:
     return model
 
 
-def export(model: ModelFile, board_size: int | None, folder: Path) -> None:
-    """Write the network of a model file to a folder; the facts come last, so that they vouch for the rest.
+def export(model: ModelFile, board_size: int | None) -> tuple[openvino.Model, NetworkFacts]:
+    """Return the network of a model file for a board size, and what is told of it.
 
-    Raises ModelFileError where the file is no network, or not one for the board size, and OSError.
+    Raises ModelFileError where the file is no network, or not one for the board size.
     """
     network = load_network(model, board_size)
-    with tempfile.TemporaryDirectory(dir=folder) as draft:
-        openvino.save_model(convert(network, board_size), Path(draft) / NETWORK_FILE, compress_to_fp16=False)
-        for file in Path(draft).iterdir():
-            file.replace(folder / file.name)
-    write_atomically(folder / FACTS_FILE, find_facts(network, board_size).to_bytes())
+    return convert(network, board_size), find_facts(network, board_size)

@@ -122,6 +122,11 @@ def test_a_network_that_does_not_bear_it_is_found_out(monkeypatch: pytest.Monkey
     assert not openvino_integers.quantize(openvino.Core(), convert(network, SIZE), PLANE_SETS["basic"], SIZE)
 
 
+def fail(*_: object) -> bool:
+    """Raise what OpenVINO does where it cannot run a network."""
+    raise RuntimeError("no such kernel")
+
+
 @pytest.mark.slow
 def test_integers_are_made_once_and_only_for_networks_that_bear_them(tmp_path: Path,
                                                                       monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,3 +144,6 @@ def test_integers_are_made_once_and_only_for_networks_that_bear_them(tmp_path: P
     (verdict,) = tmp_path.rglob(openvino_cache.VERDICT_FILE)
     verdict.write_text(openvino_cache.SUITS_NOT)
     assert "float32, OpenVINO" in load_evaluator(model, SIZE).description
+    verdict.unlink()
+    monkeypatch.setattr(openvino_integers, "quantize", fail)
+    assert "float32, OpenVINO" in load_evaluator(model, SIZE).description and verdict.is_file()

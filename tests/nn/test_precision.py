@@ -71,6 +71,17 @@ def test_openvino_measures_once_a_machine(half: float, integer: float, chosen: l
     assert choose() == ["float32"] and len(calls) == 6
 
 
+def test_a_format_that_fails_is_not_faster(precision: ModuleType) -> None:
+    class Failing(Core):
+        """Compiles nothing."""
+
+        def compile_model(self, *_: object) -> None:
+            """Fail as OpenVINO does."""
+            raise RuntimeError("no such kernel")
+
+    assert [one.value for one in precision.choose_formats(Failing("BF16", "INT8"))] == ["float32"]
+
+
 def test_a_user_may_name_the_format(precision: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(precision, "measure", lambda *_: pytest.fail("nothing is to be measured"))
     monkeypatch.setenv(precision.PRECISION_VARIABLE, "bfloat16")
