@@ -188,6 +188,7 @@ def test_visits_come_from_the_query_its_settings_or_the_options():
 
 
 def test_time_ends_a_search():
+    ask(maxVisits=1)  # loads the kernels, which may take longer
     answer = ask(maxVisits=10**9, overrideSettings={"maxTime": 0.05})
     assert 0 < answer["rootInfo"]["visits"] < 10**9
     assert ask(overrideSettings={"maxTime": 0})["moveInfos"][0]["visits"] == 0
