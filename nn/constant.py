@@ -8,3 +8,6 @@ UNKNOWN_VALUE = -1
 
 # bfloat16 is taken where it is so many times as fast; float32 is more exact.
 HALF_GAIN = 1.1
+
+# Names the number format that OpenVINO is to use, whatever is faster (nn/inference/openvino_precision.py).
+PRECISION_VARIABLE = "HIYOKO_PRECISION"

@@ -11,7 +11,7 @@ import numpy as np
 from board.constant import PASS
 from board.go_board import GoBoard
 from nn.feature import PlaneSet, generate_input_planes
-from nn.inference.policy_player import generate_move_from_policy
+from nn.inference.policy_player import generate_move_from_policy, to_policy
 
 # Positions that are wanted, and how much of a board is filled before a new game begins.
 POSITIONS, FILLED = 600, 0.8
@@ -32,8 +32,7 @@ class CalibrationGame:
     def play(self, logits: np.ndarray) -> bool:
         """Make a move by its policy logits [A]; tell whether the game goes on."""
         color = self._board.get_to_move()
-        policy = np.exp(logits.astype(np.float64) - logits.max())
-        move = generate_move_from_policy(policy / policy.sum(), self._board, color, self._rng)
+        move = generate_move_from_policy(to_policy(logits), self._board, color, self._rng)
         self._board.put_stone(move, color)
         self._passes = self._passes + 1 if move == PASS else 0
         return self._passes < 2

@@ -10,7 +10,6 @@ from typing import Any
 import openvino
 
 from common.atomic_file import write_atomically
-from common.cores import count_free_cores
 from common.kernel_cache import cache_folder, source_key
 from common.print_console import print_err
 from nn.inference.board_evaluator import NetworkFacts
@@ -86,16 +85,14 @@ def find_network(core: Any, folder: Path) -> tuple[Path, Format]:
     return folder / NETWORK_FILE, first
 
 
-def load_openvino(
-    model: ModelFile, board_size: int | None, symmetries: int, threads: int | None
-) -> OpenVinoEvaluator | None:
+def load_openvino(model: ModelFile, board_size: int | None, symmetries: int, threads: int) -> OpenVinoEvaluator | None:
     """Return the evaluator of a model file, None where torch has to run it; raises ModelFileError."""
     try:
         folder = find_folder(model, board_size)
         if not (folder / FACTS_FILE).is_file():
             make_floats(model, board_size, folder)
         core = openvino.Core()
-        return OpenVinoEvaluator(core, *find_network(core, folder), symmetries, threads or count_free_cores())
+        return OpenVinoEvaluator(core, *find_network(core, folder), symmetries, threads)
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         print_err(f"OpenVINO cannot run {model}, torch does: {' '.join(str(error).split())[:200]}")
         return None

@@ -150,7 +150,7 @@ def quantize_convolution(convolution: Any, entering: Entering) -> None:
 
 
 class Watched:
-    """A network that shows what enters its convolutions, beside its own answers.
+    """A network that shows what enters its convolutions, but for those in integers, beside its own answers.
 
     Attributes:
         seen: what entered each convolution.
@@ -198,25 +198,16 @@ def log_softmax(logits: np.ndarray) -> np.ndarray:
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
-def run_all(core: openvino.Core, model: openvino.Model, shown: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the logits [N, A] and chances [N, 3] of planes that come in calls of one size."""
-    fixed = model.clone()
-    fixed.reshape({0: shown[0].shape})
-    request = core.compile_model(fixed, "CPU", CONFIG).create_infer_request()
-    logits, chances = [], []
-    for planes in shown:
-        request.infer([planes])
-        logits.append(request.get_output_tensor(0).data.copy())
-        chances.append(request.get_output_tensor(1).data.copy())
-    return np.concatenate(logits), np.concatenate(chances)
-
-
 def quantize(core: openvino.Core, model: openvino.Model, plane_set: PlaneSet, board_size: int) -> bool:
     """Have a network calculate in integers of 8 bits; tell whether it still says the same. Modifies the model."""
-    watched = Watched(core, model, (count_games(board_size), plane_set.planes, board_size, board_size))
+    shape = count_games(board_size), plane_set.planes, board_size, board_size
+    watched = Watched(core, model, shape)
     shown = list(play_games(watched, plane_set, board_size))
     for convolution, entering in zip(find_convolutions(model), watched.seen, strict=True):
         quantize_convolution(convolution, entering)
     model.validate_nodes_and_infer_types()
-    divergence, error = compare(watched.answers, run_all(core, model, shown))
+    rounded = Watched(core, model, shape)
+    for planes in shown:
+        rounded(planes)
+    divergence, error = compare(watched.answers, rounded.answers)
     return divergence <= MAX_DIVERGENCE and error <= MAX_RATE_ERROR

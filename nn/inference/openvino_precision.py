@@ -19,14 +19,12 @@ from openvino import opset13
 from common.atomic_file import write_atomically
 from common.kernel_cache import cache_folder
 from common.race import measure_gain
-from nn.constant import HALF_GAIN
+from nn.constant import HALF_GAIN, PRECISION_VARIABLE
 
 CHANNELS, BOARD_SIZE, POSITIONS, LAYERS = 64, 9, 8, 4
 ROUNDS = 5
 # Integers round more than bfloat16 does: they have to be so many times as fast as the next best format.
 INTEGER_GAIN = 1.3
-# Names a format that is to be used, whatever is faster.
-PRECISION_VARIABLE = "HIYOKO_PRECISION"
 
 
 class Format(Enum):

@@ -24,6 +24,12 @@ class RawEvaluation(NamedTuple):
     ownership: np.ndarray | None = None  # float [S*S], -1 to 1
 
 
+def to_policy(logits: np.ndarray) -> np.ndarray:
+    """Return the softmax of the logits [A] of one position, float64."""
+    exponentials = np.exp(logits.astype(np.float64) - float(logits.max()))
+    return np.asarray(exponentials / exponentials.sum())
+
+
 def evaluate(evaluator: Evaluator, board: GoBoard, color: Stone, sym: int | None = None) -> RawEvaluation:
     """Return the network's view of the board with `color` to move; a draw is half a win.
 
@@ -33,8 +39,7 @@ def evaluate(evaluator: Evaluator, board: GoBoard, color: Stone, sym: int | None
     call = getattr(evaluator, "average" if sym is None else "evaluate_plainly", evaluator)
     sym = sym or 0
     logits, value, *others = call(generate_input_planes(board, color, sym, plane_set_of(evaluator))[np.newaxis])
-    exponentials = np.exp(logits[0].astype(np.float64) - float(logits[0].max()))
-    policy = exponentials / exponentials.sum()
+    policy = to_policy(logits[0])
     index = {pos: i for i, pos in enumerate(board.onboard_pos)}
     seen = [index[board.get_symmetrical_coordinate(pos, sym)] for pos in board.onboard_pos]
     restored = policy.copy()

@@ -1,7 +1,6 @@
 """Convolutions in integers of 8 bits say nearly what the network says, are made once, and only where it bears them."""
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,34 +12,25 @@ pytest.importorskip("openvino", reason="OpenVINO is not installed (pip install '
 
 import openvino  # noqa: E402 (only where it is installed)
 
+from nn.constant import PRECISION_VARIABLE  # noqa: E402
 from nn.inference import openvino_cache, openvino_integers  # noqa: E402
 from nn.inference.calibration import count_games, play_games  # noqa: E402
 from nn.inference.loading import RUNTIME_VARIABLE, load_evaluator  # noqa: E402
 from nn.inference.openvino_export import convert  # noqa: E402
-from nn.inference.openvino_precision import PRECISION_VARIABLE  # noqa: E402
 from nn.network.dual_net import DualNet  # noqa: E402
-from nn.network.pooled_net import PooledConfig, PooledNet  # noqa: E402
 from nn.network.weights import save_network  # noqa: E402
 from nn.plane_sets import PLANE_SETS  # noqa: E402
+from tests.nn.test_openvino import NETWORKS, SIZE, make_network  # noqa: E402
 
-SIZE = 5
-# Each kind, and how many convolutions of 3x3 stand behind its first.
-NETWORKS: dict[str, tuple[Callable[[], DualNet | PooledNet], int]] = {
-    "lecture": (lambda: DualNet(torch.device("cpu"), SIZE, 16, 2), 4),
-    "pooled": (lambda: PooledNet(PooledConfig(filters=16, blocks=2)), 4),
-    "mish": (lambda: PooledNet(PooledConfig(filters=16, blocks=2, block="se", activation="mish")), 4),
-}
+# Of 3x3 in each network, behind its first.
+CONVOLUTIONS = 4
 
 
-def make_network(kind: str) -> DualNet | PooledNet:
-    """Return a network whose norms have seen something."""
-    torch.manual_seed(2)
-    network = NETWORKS[kind][0]()
-    network.train()
-    for _ in range(3):
-        network(torch.rand(8, PLANE_SETS[network.features].planes, SIZE, SIZE))
-    network.eval()
-    return network
+def run(core: openvino.Core, model: openvino.Model, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the logits and chances of planes."""
+    watched = openvino_integers.Watched(core, model, planes.shape)
+    watched(planes)
+    return watched.answers
 
 
 def test_zero_is_a_step_of_every_range() -> None:
@@ -104,11 +94,11 @@ def test_a_network_in_integers_says_nearly_the_same(kind: str) -> None:
     core, model = openvino.Core(), convert(network, SIZE)
     plane_set = PLANE_SETS[network.features]
     planes = np.random.default_rng(3).random((64, plane_set.planes, SIZE, SIZE), dtype=np.float32).round()
-    before = openvino_integers.run_all(core, model, [planes])
+    before = run(core, model, planes)
     assert openvino_integers.quantize(core, model, plane_set, SIZE)
     names = [node.get_type_name() for node in model.get_ordered_ops()]
-    assert names.count("FakeQuantize") == 2 * NETWORKS[kind][1]
-    divergence, error = openvino_integers.compare(before, openvino_integers.run_all(core, model, [planes]))
+    assert names.count("FakeQuantize") == 2 * CONVOLUTIONS
+    divergence, error = openvino_integers.compare(before, run(core, model, planes))
     assert 0 < divergence < 0.01 and 0 < error < 0.03
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from nn.constant import PRECISION_VARIABLE
 from nn.inference import loading
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.evaluation_cache import CachedEvaluator
@@ -23,8 +24,6 @@ from nn.network.pooled_net import PooledConfig, PooledNet
 from nn.network.weights import save_network
 from nn.plane_sets import PLANE_SETS
 
-# Named by openvino_precision.py, which needs OpenVINO.
-PRECISION_VARIABLE = "HIYOKO_PRECISION"
 SIZE = 5
 NETWORKS: dict[str, Callable[[], DualNet | PooledNet]] = {
     "lecture": lambda: DualNet(torch.device("cpu"), SIZE, 8, 2),
