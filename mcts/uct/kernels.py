@@ -284,15 +284,43 @@ def back_up_line(tree: Tree, batch: Batch, lines: PlayoutLines, index: int, root
 
 
 @kernel
+def is_awaited(lines: PlayoutLines, index: int) -> bool:
+    """Tell whether a line has come to the end of one before it, which is to become a node."""
+    edge = lines.made[index]
+    for earlier in range(index):
+        if edge != NOT_EXPANDED and lines.made[earlier] == edge:
+            return True
+    return False
+
+
+@kernel
+def withdraw_line(tree: Tree, batch: Batch, index: int) -> None:
+    """Undo that a line was chosen, which nothing was played out for. Modifies tree."""
+    node = ROOT
+    for i in range(batch.length[index]):
+        edge = batch.path[index, i]
+        tree.edge_virtual_loss[edge] -= 1
+        tree.node_virtual_loss[node] -= 1
+        node = tree.edge_child[edge]
+
+
+@kernel
 def search_lines(
     tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, work: PlayoutGame, wanted: int,
     plan: UctPlan,
-) -> None:
-    """Search so many lines one after the other. Modifies all but root and plan."""
+) -> int:
+    """Search up to so many lines one after the other, until a node is missing; return how many.
+
+    So lines are those of a search that makes each node at once. Modifies all but root and plan.
+    """
     for index in range(wanted):
         select_for_playout(tree, root, line, batch, lines, index, plan)
+        if is_awaited(lines, index):
+            withdraw_line(tree, batch, index)
+            return index
         play_out_lines(work, batch, lines, index, index + 1, plan)
         back_up_line(tree, batch, lines, index, root.state.info[TO_MOVE])
+    return wanted
 
 
 @kernel

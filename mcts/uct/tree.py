@@ -41,8 +41,8 @@ from nn.feature import Evaluator
 
 # A call of the kernel plays out so many points' worth of lines: some milliseconds.
 POINTS_PER_CALL = 5000
-# Lines of a call: one for so many visits of the root, since new nodes are made after the call, and threads choose lines
-# before any of them is known; and at most so many for a thread, since waking it takes as long as some playouts.
+# Lines that threads share: one for so many visits of the root, since they are chosen before any of them is known; and
+# at most so many for a thread, since waking it takes as long as some playouts.
 VISITS_PER_LINE = 16
 LINES_PER_THREAD = 32
 SEED = 20070
@@ -75,19 +75,28 @@ class PlayoutCalls(NetworkCalls):
 
         Modifies tree and line.
         """
-        begin, uct = time.perf_counter(), self._plan._replace(komi=plan.komi)
+        begin, made = time.perf_counter(), 0
+        uct = self._plan._replace(komi=plan.komi)
         if tree.counters[NODES] == 0:
-            wanted = 1
+            wanted = made = 1
             for i, work in enumerate(self._works):
                 work.random_state[0] = SEED + i
-        elif self._pool is None:
-            search_lines(tree, root, line, self.batch, self.lines, self._works[0], wanted, uct)
-        else:
-            self._share_out(self._pool, tree, root, line, wanted, uct)
-        expand_lines(tree, root, line, self.batch, self.lines, wanted, uct, self._judge)
-        if self._leaf_tactician is not None:
-            self._hint_lines(self._leaf_tactician, tree, wanted)
+            self._make_nodes(tree, root, line, made, uct)
+        while made < wanted:
+            lines = wanted - made
+            if self._pool is None:
+                lines = search_lines(tree, root, line, self.batch, self.lines, self._works[0], lines, uct)
+            else:
+                self._share_out(self._pool, tree, root, line, lines, uct)
+            self._make_nodes(tree, root, line, lines, uct)
+            made += lines
         return self._enter(Call(self._free[0], 0, wanted, tuple, begin))
+
+    def _make_nodes(self, tree: Tree, root: Position, line: Position, lines: int, uct: UctPlan) -> None:
+        """Make nodes of what the first `lines` lines have found. Modifies tree and line."""
+        expand_lines(tree, root, line, self.batch, self.lines, lines, uct, self._judge)
+        if self._leaf_tactician is not None:
+            self._hint_lines(self._leaf_tactician, tree, lines)
 
     def _hint_lines(self, tactician: Tactician, tree: Tree, wanted: int) -> None:
         """Raise the priors of moves that settle a string at the new nodes of `wanted` lines. Modifies tree."""
@@ -128,7 +137,7 @@ class PlayoutTree(MCTSTree):
         threads, one = params.threads, max(1, POINTS_PER_CALL // board_size**2)
         super().__init__(refuse_network, board_size, replace(
             params, batch_size=one if threads == 1 else threads * LINES_PER_THREAD,
-            visits_per_leaf=VISITS_PER_LINE))
+            visits_per_leaf=1 if threads == 1 else VISITS_PER_LINE))
 
     def run(self, algorithm: int, board: GoBoard, color: Stone, limit: SearchLimit, wishes: Wishes) -> SearchResult:
         """Search by UCT, whichever algorithm the options name: where there is no network, there is no other."""

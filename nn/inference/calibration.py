@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from board.constant import PASS
 from board.go_board import GoBoard
 from nn.feature import PlaneSet, generate_input_planes
 from nn.inference.policy_player import generate_move_from_policy, to_policy
@@ -23,7 +22,6 @@ class CalibrationGame:
     def __init__(self, board_size: int, plane_set: PlaneSet, rng: random.Random) -> None:
         """Begin with an empty board."""
         self._board, self._plane_set, self._rng = GoBoard(board_size), plane_set, rng
-        self._passes = 0
 
     def show(self) -> np.ndarray:
         """Return what the network sees of the position, float32 [P, S, S]."""
@@ -34,8 +32,7 @@ class CalibrationGame:
         color = self._board.get_to_move()
         move = generate_move_from_policy(to_policy(logits), self._board, color, self._rng)
         self._board.put_stone(move, color)
-        self._passes = self._passes + 1 if move == PASS else 0
-        return self._passes < 2
+        return not self._board.is_over
 
 
 def count_games(board_size: int) -> int:

@@ -73,16 +73,21 @@ def make_integers(core: Any, folder: Path) -> None:
     write_atomically(folder / VERDICT_FILE, (SUITS if suits else SUITS_NOT).encode())
 
 
+def bears_integers(core: Any, folder: Path) -> bool:
+    """Tell whether the network of a folder has a file in integers; the first call makes it."""
+    if not (folder / VERDICT_FILE).is_file():
+        make_integers(core, folder)
+    return (folder / VERDICT_FILE).read_text() == SUITS
+
+
 def find_network(core: Any, folder: Path) -> tuple[Path, Format]:
     """Return the file of the network to run, and the format that it is fastest in here."""
-    first, *others = choose_formats(core)
-    if first is Format.INTEGER:
-        if not (folder / VERDICT_FILE).is_file():
-            make_integers(core, folder)
-        if (folder / VERDICT_FILE).read_text() == SUITS:
-            return folder / INTEGER_FILE, first
-        first = others[0]
-    return folder / NETWORK_FILE, first
+    for number_format in choose_formats(core):
+        if number_format is not Format.INTEGER:
+            return folder / NETWORK_FILE, number_format
+        if bears_integers(core, folder):
+            return folder / INTEGER_FILE, number_format
+    return folder / NETWORK_FILE, Format.FULL
 
 
 def load_openvino(model: ModelFile, board_size: int | None, symmetries: int, threads: int) -> OpenVinoEvaluator | None:

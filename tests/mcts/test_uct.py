@@ -12,6 +12,7 @@ from board.stone import Stone
 from mcts.node import MCTSNode
 from mcts.params import SearchLimit
 from mcts.restriction import Restriction
+from mcts.uct import tree as uct_tree
 from mcts.uct.params import PlayoutParams, UctParams, read_uct_params
 from mcts.uct.pattern_features import (
     ATARI,
@@ -35,7 +36,7 @@ from tests.reference.twins import Twins
 
 PLAIN = UctParams(ucb=0.7, rave=0.0, widening=0.0, prior=0.0, expand=1.0, patterns=0.0, near=0.0, answers=0.0,
                   nakade=0.0, self_atari=0.0, seki=0.0)
-GOLDEN = "F5:62 D6:60 C3:49 F3:43 B5:24 C5:20"
+GOLDEN = "E4:49 D1:49 D5:49 C3:29 D6:26 F5:23"
 VARIANTS = {
     "everything": UctParams(expand=1.0), "plain": PLAIN, "rave": PLAIN._replace(rave=50.0),
     "least error": PLAIN._replace(rave_bias=0.3), "widening": PLAIN._replace(widening=5.0),
@@ -91,6 +92,18 @@ def test_the_tree_is_that_of_the_naive_search(name: str) -> None:
     assert max(depths) > 1
 
 
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_call_of_many_lines_searches_as_calls_of_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    game, found = Game.random(5, 6, seed=4), []
+    for points_per_call in (1, 5000):
+        monkeypatch.setattr(uct_tree, "POINTS_PER_CALL", points_per_call)
+        tree = new_tree(5, VARIANTS[name])
+        result = tree.search(game.board, game.stone, SearchLimit(500, strict=True))
+        found.append([(c.pos, c.visits, c.winrate) for c in result.candidates])
+        assert not tree.arrays.edge_virtual_loss.any() and not tree.arrays.node_virtual_loss.any()
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_visits_add_up_with_any_number_of_threads(threads: int) -> None:
     game = Game.random(5, 6, seed=1)
@@ -138,7 +151,7 @@ def test_it_plays_to_win(size: int) -> None:
     result = tree.search(board, Stone.BLACK, SearchLimit(300, strict=True))
     assert 0.0 <= result.winrate <= 1.0 and (result.pos != PASS or size == 2)
     if size == 3:
-        assert board.coordinate.convert_to_gtp_format(result.pos) == "B2" and result.winrate > 0.75
+        assert board.coordinate.convert_to_gtp_format(result.pos) == "B2" and result.winrate > 0.8
 
 
 def test_a_large_capture_is_found() -> None:
