@@ -19,7 +19,7 @@ from gtp.analysis_request import AnalysisRequest
 from mcts.analysis import CandidateMove, SearchResult
 from mcts.score_estimate import Estimate, Estimator, mean_estimate
 from nn.feature import Evaluator
-from nn.inference.policy_player import evaluate
+from nn.inference.policy_player import evaluate, to_policy
 
 DECIMALS = 6
 HASH_BYTES = 16
@@ -119,9 +119,7 @@ class Reporter:
         """Return the network's prior of each candidate, without the temperature of the search."""
         priors = np.array([move.prior for move in result.candidates], dtype=np.float64)
         if result.temperature != 1.0:
-            logits = result.temperature * np.log(np.maximum(priors, np.finfo(np.float64).tiny))
-            priors = np.exp(logits - logits.max())
-            priors /= priors.sum()
+            priors = to_policy(result.temperature * np.log(np.maximum(priors, np.finfo(np.float64).tiny)))
         return {move.pos: float(prior) for move, prior in zip(result.candidates, priors, strict=True)}
 
     def _find_policy(self) -> list[float]:

@@ -18,7 +18,7 @@ from common.kernel import kernel
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.outcome import value_of_lead
 from mcts.pruning import prune_by_classifier
-from mcts.search_kernels import add_candidates, divide_priors, raise_prior
+from mcts.search_kernels import add_candidates, add_virtual_loss, divide_priors, raise_prior
 from mcts.tree_arrays import EXPANDED, NODES, ROOT, Batch, Position, Tree, add_node, go_to_root
 from mcts.uct.params import UctParams
 from mcts.uct.pattern_features import FEATURES, PriorTable, find_features, move_gamma
@@ -287,21 +287,12 @@ def back_up_line(tree: Tree, batch: Batch, lines: PlayoutLines, index: int, root
 def is_awaited(lines: PlayoutLines, index: int) -> bool:
     """Tell whether a line has come to the end of one before it, which is to become a node."""
     edge = lines.made[index]
+    if edge == NOT_EXPANDED:
+        return False
     for earlier in range(index):
-        if edge != NOT_EXPANDED and lines.made[earlier] == edge:
+        if lines.made[earlier] == edge:
             return True
     return False
-
-
-@kernel
-def withdraw_line(tree: Tree, batch: Batch, index: int) -> None:
-    """Undo that a line was chosen, which nothing was played out for. Modifies tree."""
-    node = ROOT
-    for i in range(batch.length[index]):
-        edge = batch.path[index, i]
-        tree.edge_virtual_loss[edge] -= 1
-        tree.node_virtual_loss[node] -= 1
-        node = tree.edge_child[edge]
 
 
 @kernel
@@ -316,7 +307,7 @@ def search_lines(
     for index in range(wanted):
         select_for_playout(tree, root, line, batch, lines, index, plan)
         if is_awaited(lines, index):
-            withdraw_line(tree, batch, index)
+            add_virtual_loss(tree, batch, index, -1)
             return index
         play_out_lines(work, batch, lines, index, index + 1, plan)
         back_up_line(tree, batch, lines, index, root.state.info[TO_MOVE])

@@ -25,6 +25,7 @@ from mcts.score_estimate import ScoreEstimator, mean_estimate
 from mcts.tree import MCTSTree
 from nn.feature import Evaluator, encode_board, plane_set_of
 from nn.inference.loading import load_evaluator
+from nn.inference.policy_player import to_policy
 from sgf.reader import SGFReader
 from tools.benchlib.measure import BenchSettings, Figure
 from tools.benchlib.positions import sample_games
@@ -166,8 +167,7 @@ def draw_move(board: GoBoard, logits: np.ndarray, rng: np.random.Generator) -> i
     moves = [0, *board.get_all_legal_pos(board.get_to_move(), fill_eyes=False)]
     index = get_geometry(board.board_size).policy_index
     values = np.array([logits[-1] if pos == 0 else logits[index[pos]] for pos in moves], dtype=np.float64)
-    weights = np.exp(values - values.max())
-    return moves[int(rng.choice(len(moves), p=weights / weights.sum()))]
+    return moves[int(rng.choice(len(moves), p=to_policy(values)))]
 
 
 def list_ways(tree: MCTSTree, evaluator: Evaluator) -> dict[str, Way]:
