@@ -103,8 +103,9 @@ def by_kind(name: str) -> str:
     help=f"Weight of a fourth loss, on the lead in points.{by_network('lead_weight')}",
 )
 @click.option(
-    "--labels", multiple=True, type=click.Path(exists=True, dir_okay=False),
-    help="File of a teacher's labels of the games in --kifu-dir; may be given more than once. With --head pooled.",
+    "--labels", multiple=True, type=click.Path(exists=True),
+    help="File of a teacher's labels of the games in --kifu-dir, or folder of such files; may be given more than once. "
+         "With --head pooled.",
 )
 @click.option(
     "--teacher-weight", type=FiniteRange(0, 1), default=1.0, show_default=True,

@@ -179,6 +179,19 @@ def ownership(**options: Any) -> None:
 @main.command()
 @with_options(
     KIFU_DIR, MODEL, USE_GPU, BOARD_SIZE_OPTION,
+    click.option("--games", type=click.IntRange(1), default=500, show_default=True,
+                 help="Games to judge, the last ones of the folder."),
+)
+def judgment(**options: Any) -> None:
+    """How many moves of games the network finds, and how far off its win rates are (not its speed)."""
+    from tools.benchlib.judgment_bench import measure_judgment
+
+    run_with_model([measure_judgment], **options)
+
+
+@main.command()
+@with_options(
+    KIFU_DIR, MODEL, USE_GPU, BOARD_SIZE_OPTION,
     click.option("--games", type=click.IntRange(1), default=300, show_default=True,
                  help="Games to take a position of."),
     click.option("--visits", "engine_visits", type=click.IntRange(2), default=1000, show_default=True,

@@ -22,8 +22,8 @@ PROGRAMS = {
     "get_final_status.py": "get_final_status", "tools/match.py": "tools.match", "tools/tune.py": "tools.tune",
     "tools/plot_tree.py": "tools.plot_tree", "tools/board_picture.py": "tools.board_picture",
     "tools/show_moves.py": "tools.show_moves", "tools/book.py": "tools.book",
-    "tools/label.py": "tools.label", "tools/verdict.py": "tools.verdict", "tools/elo_curve.py": "tools.elo_curve",
-    "tools/strength_curve.py": "tools.strength_curve",
+    "tools/label.py": "tools.label", "tools/draw_games.py": "tools.draw_games", "tools/verdict.py": "tools.verdict",
+    "tools/elo_curve.py": "tools.elo_curve", "tools/strength_curve.py": "tools.strength_curve",
 }
 HEAD = """# Options
 

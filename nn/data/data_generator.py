@@ -33,7 +33,7 @@ from nn.data.data_file import (
 from nn.data.game_encoder import GameEncoder
 from nn.data.game_file import new_game_arrays, write_game_file
 from nn.data.game_report import GameReport
-from nn.data.labels import LabelFile, Labels, read_labels
+from nn.data.labels import LabelFile, Labels, list_label_files, read_labels
 from nn.data.value_choice import ALL_VALUES, ValueChoice
 from sgf.collection import (
     Kifu,
@@ -107,7 +107,7 @@ def generate_game_data(
     Games on boards of all `sizes` are used, each file has those of one size. Games that no file of labels knows teach
     by their results alone. Everything else as above. Raises DataError for labels that cannot be used, too.
     """
-    label_files, report, labelled = [read_labels(path) for path in label_paths], GameReport(), 0
+    label_files, report, labelled = [read_labels(path) for path in list_label_files(label_paths)], GameReport(), 0
 
     def write(path: Path, games: list[Kifu], board_size: int) -> None:
         nonlocal labelled

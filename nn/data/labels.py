@@ -16,6 +16,7 @@ import lzma
 import math
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -81,6 +82,17 @@ def unpack_policies(labels: Labels, start: np.ndarray, rows: np.ndarray, actions
     policy = np.zeros((len(rows), actions), dtype=np.float32)
     policy[target, labels.policy_index[source]] = labels.policy_value[source]
     return policy / np.maximum(policy.sum(axis=1, keepdims=True), 1.0)
+
+
+def list_label_files(paths: Sequence[str | Path]) -> list[Path]:
+    """Return files of labels, for a folder all that it has; raises DataError for one that has none."""
+    files: list[Path] = []
+    for path in map(Path, paths):
+        found = sorted(path.glob("*.npz")) if path.is_dir() else [path]
+        if not found:
+            raise DataError(f"{path} has no file of labels (*.npz)")
+        files += found
+    return files
 
 
 def read_labels(path: str | Path, board_size: int | None = None) -> LabelFile:

@@ -1,0 +1,177 @@
+"""Games drawn from a policy: every label is what the teacher says of the position, and every move could be drawn."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+
+from board.constant import PASS
+from board.geometry import get_geometry
+from board.go_board import GoBoard
+from board.random_state import new_random_state
+from board.stone import Stone
+from common.lock_file import take_lock
+from nn.data.data_generator import generate_game_data
+from nn.data.labels import OWNERSHIP_STEPS, LabelFile, read_labels, unpack_policies
+from nn.feature import generate_input_planes
+from nn.inference.board_evaluator import BoardEvaluator
+from nn.inference.loading import load_evaluator
+from nn.network.dual_net import DualNet
+from nn.network.kinds import make_pooled_net
+from nn.network.weights import save_network
+from sgf.collection import Kifu, cut_into_pieces, read_pieces
+from tools.draw_games import LOCK_FILE, main
+from tools.labellib import drawing
+from tools.labellib.walks import draw_move
+
+SIZE, GAMES = 5, 12
+
+
+@pytest.fixture(autouse=True)
+def few_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shards are small here, and what is judged is judged anew in each test."""
+    monkeypatch.setattr(drawing, "SHARD_GAMES", GAMES)
+    monkeypatch.setattr("tools.draw_games.SHARD_GAMES", GAMES)
+    drawing.load_judge.cache_clear()
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> tuple[str, str]:
+    """A teacher and a student, whose networks are random and see different planes."""
+    paths = []
+    for seed, features in ((1, "rich"), (2, "basic")):
+        torch.manual_seed(seed)
+        path = tmp_path / f"{features}.bin"
+        save_network(make_pooled_net({"filters": 8, "blocks": 2, "features": features}), path)
+        paths.append(str(path))
+    return paths[0], paths[1]
+
+
+def run(folder: Path, *options: str) -> tuple[int, str]:
+    """Return exit status and what was said of drawing into a folder, in this process."""
+    words = ["--out-dir", str(folder), "--size", str(SIZE), "--komi", "2.5", "--process", "1", *options]
+    result = CliRunner().invoke(main, words)
+    return result.exit_code, result.output
+
+
+def list_games(folder: Path) -> Iterator[tuple[Kifu, LabelFile, int]]:
+    """Yield each game of a folder, its file of labels, and the number of its first position there."""
+    for path in sorted(folder.glob("*.sgfs")):
+        games, skipped = read_pieces(cut_into_pieces(str(path)), [SIZE])
+        assert not skipped and len(games) == GAMES
+        file = read_labels(path.with_suffix(".npz"), SIZE)
+        for game in games:
+            first, count = file.place[Path(game.name).name]
+            assert count == len(game.pos)
+            yield game, file, first
+
+
+def compare_with_teacher(teacher: BoardEvaluator, game: Kifu, file: LabelFile, first: int) -> None:
+    """Replay a game on the slow way and ask the teacher about every position."""
+    board, index = GoBoard(SIZE, game.komi, check_superko=True), get_geometry(SIZE).policy_index
+    policies = unpack_policies(file.labels, file.policy_start, np.arange(first, first + len(game.pos)), SIZE**2 + 1)
+    for n, (pos, number) in enumerate(zip(game.pos.tolist(), game.color.tolist(), strict=True)):
+        color, row = Stone(number), first + n
+        logits, chances, lead, ownership = teacher(generate_input_planes(board, color, 0, teacher.plane_set)[None])
+        legal = [*board.get_all_legal_pos(color), PASS]
+        assert pos in legal and (pos == PASS or board.is_legal_not_eye(pos, color))
+        policy = np.zeros(SIZE**2 + 1)
+        policy[index[legal]] = np.exp(logits[0][index[legal]] - logits[0].max())
+        np.testing.assert_allclose(policies[n], policy / policy.sum(), atol=1e-3)
+        assert file.labels.win_rate[row] == pytest.approx(chances[0, 2] + 0.5 * chances[0, 1], abs=1e-3)
+        assert file.labels.lead[row] == pytest.approx(lead[0], abs=1e-2, rel=1e-2)
+        steps = file.labels.ownership[row] * 2.0 / OWNERSHIP_STEPS - 1.0
+        np.testing.assert_allclose(steps, ownership[0], atol=1.02 / OWNERSHIP_STEPS)
+        board.put_stone(pos, color)
+
+
+@pytest.mark.slow
+def test_labels_are_what_the_teacher_says(tmp_path: Path, models: tuple[str, str]) -> None:
+    """With a student beside it, whose policy draws some of the moves and labels nothing."""
+    status, said = run(tmp_path / "drawn", "--teacher", models[0], "--model", models[1], "--num-data", "20",
+                       "--keep-decided", "1")
+    assert status == 0 and f"{2 * GAMES} games in" in said
+    teacher, games = load_evaluator(models[0], SIZE), list(list_games(tmp_path / "drawn"))
+    assert len(games) == 2 * GAMES and len({game.pos.tobytes() for game, _, _ in games}) > GAMES
+    assert {game.komi for game, _, _ in games} - {2.5}, "some games have another komi"
+    for game, file, first in games[::5]:
+        compare_with_teacher(teacher, game, file, first)
+    generate_game_data(tmp_path / "drawn", [tmp_path / "drawn"], [SIZE], 1, tmp_path / "data")
+    assert len(list((tmp_path / "data").glob("games_*.npz"))) == 1
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_goes_on(tmp_path: Path, models: tuple[str, str]) -> None:
+    """A file whose labels are missing is drawn again, as it was; the others are left alone."""
+    options = ("--teacher", models[0], "--num-data", str(2 * GAMES))
+    assert run(tmp_path / "drawn", *options)[0] == 0
+    first, second = sorted((tmp_path / "drawn").glob("*.npz"))
+    text, before = second.with_suffix(".sgfs").read_bytes(), first.stat().st_mtime_ns
+    second.unlink()
+    second.with_suffix(".sgfs").write_bytes(b"half of it")
+    assert run(tmp_path / "drawn", *options)[0] == 0
+    assert second.with_suffix(".sgfs").read_bytes() == text and second.exists()
+    assert first.stat().st_mtime_ns == before
+    assert "0 positions of them new" in run(tmp_path / "drawn", *options)[1]
+    status, said = run(tmp_path / "drawn", *options, "--seed", "5")
+    assert status == 2 and "other settings" in said and said.count("\n") == 1
+
+
+def test_two_runs_do_not_share_a_folder(tmp_path: Path, models: tuple[str, str]) -> None:
+    """The second one says so in a line, and leaves the games alone."""
+    lock = take_lock(tmp_path / "drawn" / LOCK_FILE)
+    assert lock is not None
+    with lock:
+        status, said = run(tmp_path / "drawn", "--teacher", models[0])
+    assert status == 2 and "another run draws games" in said and said.count("\n") == 1
+    assert not list(tmp_path.glob("drawn/games*"))
+
+
+def test_games_that_are_decided_end(tmp_path: Path, models: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where every game counts as decided, each has the few moves that it takes to see that."""
+    monkeypatch.setattr(drawing, "DECIDED", 0.0)
+    assert run(tmp_path / "drawn", "--teacher", models[0], "--num-data", "1", "--keep-decided", "0")[0] == 0
+    assert {len(game.pos) for game, _, _ in list_games(tmp_path / "drawn")} <= set(range(drawing.DECIDED_MOVES + 2))
+
+
+def test_a_teacher_that_tells_no_lead_is_refused(tmp_path: Path) -> None:
+    """And one that is not there, each in one line."""
+    torch.manual_seed(1)
+    save_network(DualNet(torch.device("cpu"), SIZE, 8, 1), tmp_path / "dual.bin")
+    for teacher, reason in ((str(tmp_path / "dual.bin"), "tells no lead"), (str(tmp_path / "none.bin"), "not found")):
+        status, said = run(tmp_path / "drawn", "--teacher", teacher)
+        assert status == 2 and said.startswith("draw_games.py: ") and said.count("\n") == 1, said
+        assert reason in said or "no model file" in said
+    assert not list(tmp_path.glob("drawn/*.sgfs"))
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(("temperature", "cutoff"), [(1.0, 0.0), (0.5, 0.0), (2.0, 0.3)])
+def test_moves_are_drawn_by_their_weights(temperature: float, cutoff: float) -> None:
+    """The frequencies of 3,000 draws are policy ** (1 / temperature) above the cutoff; the pass keeps its weight."""
+    board, geometry = GoBoard(2), get_geometry(2)
+    policy = np.array([0.5, 0.25, 0.1, 0.0, 0.15], dtype=np.float32)
+    random_state, weight = new_random_state(np.random.default_rng(3)), np.zeros(5)
+    counts = np.zeros(5)
+    for _ in range(3000):
+        pos = draw_move(board.state, policy, temperature, cutoff, geometry.policy_pos, random_state, weight)
+        counts[geometry.policy_index[pos]] += 1
+    expected = np.where(policy >= cutoff * 0.5, (policy / 0.5) ** (1.0 / temperature), 0.0)
+    expected[4] = 0.3 if cutoff <= 0.3 else 0.0
+    np.testing.assert_allclose(counts / 3000, expected / expected.sum(), atol=0.03)
+
+
+@pytest.mark.plain
+def test_own_eyes_are_not_filled() -> None:
+    """Even where the policy wants nothing else, a complete eye is left, and the player passes."""
+    board, geometry = GoBoard(3), get_geometry(3)
+    coordinate = board.coordinate.convert_from_gtp_format
+    board.set_up([coordinate(name) for name in ("A2", "B2", "B1", "B3", "C2", "C1", "A3")], [], Stone.BLACK)
+    policy = np.zeros(10, dtype=np.float32)
+    policy[geometry.policy_index[coordinate("A1")]] = 1.0
+    random_state = new_random_state(np.random.default_rng(1))
+    assert draw_move(board.state, policy, 1.0, 0.0, geometry.policy_pos, random_state, np.zeros(10)) == PASS

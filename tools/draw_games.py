@@ -1,0 +1,122 @@
+"""Draw games from a strong network's policy, and keep what it says of every position, so that train.py can learn it.
+
+    python tools/draw_games.py --teacher b6c96.bin.gz --out-dir drawn --num-data 10000
+    python train.py --head pooled --kifu-dir drawn --labels drawn
+
+Nobody searches here: a position costs one answer of the teacher, which draws the next move, too. So hardly any position
+comes twice, and some of the moves are such as a search looks at and nobody plays. Stopped at any time, the same command
+goes on.
+"""
+
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tqdm import tqdm
+
+from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from common.atomic_file import write_atomically
+from common.command_line import EXIT_INTERRUPTED, FiniteFloat, FiniteRange, run_command
+from common.cores import count_usable_cores
+from common.interrupt import raise_on_sigterm
+from common.lock_file import take_lock
+from common.parallel import map_in_order
+from common.print_console import print_err
+from engine.options import find_model
+from nn.model_file import ModelFileError
+from tools.labellib.drawing import SHARD_GAMES, DrawSettings, Shard, draw_shard, load_judge
+from tools.labellib.teacher import LabelError
+
+EXIT_FAILED = 2
+PROGRAM_DIR = Path(__file__).resolve().parents[1]
+SETTINGS_FILE, LOCK_FILE = "settings.json", ".draw.lock"
+
+
+@contextmanager
+def hold_folder(folder: Path) -> Iterator[None]:
+    """Be the only one who draws games into a folder, which is created; raises LabelError and OSError."""
+    lock = take_lock(folder / LOCK_FILE)
+    if lock is None:
+        raise LabelError(f"another run draws games into {folder}: let it end, or give another --out-dir")
+    with lock:
+        yield
+
+
+def check_settings(folder: Path, settings: DrawSettings) -> None:
+    """Keep the settings with the games, or compare them; raises LabelError for others and OSError."""
+    path, text = folder / SETTINGS_FILE, json.dumps(vars(settings), indent=1)
+    if path.exists() and path.read_text() != text:
+        raise LabelError(f"{folder} holds games that were drawn with other settings ({path}): repeat them, or give "
+                         "another --out-dir")
+    write_atomically(path, text.encode())
+
+
+def check_judges(settings: DrawSettings) -> None:
+    """Have the networks loaded, and converted, once; raises LabelError where one cannot judge."""
+    for option, path in (("--teacher", settings.teacher), ("--model", settings.student)):
+        judge = load_judge(path, settings.size) if path else None
+        if judge is not None and option == "--teacher" and not judge.tells_lead:
+            raise LabelError(f"--teacher {path} tells no lead and no ownership: give a network of KataGo, or a pooled "
+                             "one")
+
+
+def draw(shards: list[Shard], processes: int) -> int:
+    """Draw the shards that are not there yet; return how many positions these have."""
+    left = [shard for shard in shards if not shard.labels.exists()]
+    positions, done = 0, (len(shards) - len(left)) * SHARD_GAMES
+    with tqdm(total=len(shards) * SHARD_GAMES, initial=done, unit="game", desc="drawn", file=sys.stderr) as bar:
+        for _, more in map_in_order(draw_shard, left, min(processes, max(1, len(left)))):
+            positions += more
+            bar.update(SHARD_GAMES)
+    return positions
+
+
+@click.command(context_settings={"show_default": True})
+@click.option("--teacher", required=True, help="Model file of the network that labels: KataGo's, or a pooled one.")
+@click.option("--out-dir", type=click.Path(file_okay=False, path_type=Path), required=True,
+              help="Folder for games and labels.")
+@click.option("--num-data", "games", type=click.IntRange(1), default=10240,
+              help=f"Games, rounded up to whole files of {SHARD_GAMES}.")
+@click.option("--model", default="", help="Model file of the network that is to learn: it draws the moves of half of "
+                                          "all players, so that its own positions come up. Without: the teacher all.")
+@click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE, help="Board size.")
+@click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI,
+              help="Usual komi; three games of ten have up to two points less, or one more.")
+@click.option("--keep-decided", type=FiniteRange(0, 1), default=0.3,
+              help="Share of games that are played on when they are decided.")
+@click.option("--process", "processes", type=click.IntRange(1), default=None, help="Processes.  [default: one a core]")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the games.")
+def main(teacher: str, out_dir: Path, games: int, model: str, processes: int | None, **options: Any) -> None:
+    """Draw games from a strong network's policy, labelled by it."""
+    try:
+        find = partial(find_model, program_folder=PROGRAM_DIR)
+        settings = DrawSettings(find(teacher), find(model) if model else "", **options)
+        with raise_on_sigterm(), hold_folder(out_dir):
+            check_judges(settings)
+            check_settings(out_dir, settings)
+            shards = [Shard(settings, out_dir, number) for number in range(-(-games // SHARD_GAMES))]
+            positions = draw(shards, processes or count_usable_cores())
+            print_err(f"{len(shards) * SHARD_GAMES} games in {out_dir}, {positions} positions of them new")
+    except (LabelError, ModelFileError, FileNotFoundError) as error:
+        print_err(f"draw_games.py: {error}")
+        sys.exit(EXIT_FAILED)
+    except OSError as error:
+        print_err(f"draw_games.py: {error.strerror or error}: {error.filename or out_dir}; what was drawn is kept")
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print_err("draw_games.py: stopped; the same command goes on from here")
+        sys.exit(EXIT_INTERRUPTED)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.exit(run_command(main, "draw_games.py"))

@@ -1,0 +1,205 @@
+"""Games drawn from the policy of a strong network, with all that the network says of their positions, shard by shard.
+
+A shard is a file of games (`.sgfs`, one a line) and the file of their labels (nn/data/labels.py) beside it. It depends
+on nothing but the settings and its number.
+
+Letters: G games of a shard, N of them that go on, M moves of a game, S board size, A = S*S + 1 policy entries.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from board.coordinate import Coordinate
+from board.geometry import get_geometry
+from board.score import get_area
+from board.state import copy_words, new_state
+from board.stone import Stone
+from common.atomic_file import write_atomically
+from nn.data.labels import OWNERSHIP_STEPS, Labels, pack_policies
+from nn.feature import Encoder
+from nn.inference.board_evaluator import BoardEvaluator
+from nn.inference.loading import load_evaluator
+from nn.plane_sets import join_plane_sets
+from sgf.match_result import MatchResult
+from sgf.selfplay_record import SelfPlayRecord
+from tools.labellib.store import write_labels
+from tools.labellib.walks import Draw, new_walks, read_policies, show_walks, walk_on
+
+SHARD_GAMES = 256
+# Moves that a game has at most, for each point of the board.
+MOVES_PER_POINT = 2
+# Temperatures: of a game, of its first moves, and of the strange moves that a search looks at.
+COOLEST, WARMEST, OPENING, STRANGE = 0.3, 1.0, 1.2, 2.0
+# Moves with less than this share of the best one's probability are not drawn; the second is for strange moves.
+CUTOFF, STRANGE_CUTOFF = 0.02, 0.001
+MOST_OPENING_MOVES = 16
+# Shares of strange moves; a game has one of them.
+STRANGE_SHARES = (0.0, 0.0, 0.04, 0.1)
+# A decided game is one whose mover had this win rate, or all but this, so many times in a row.
+DECIDED, DECIDED_MOVES = 0.98, 4
+# Kinds of komi beside the usual one: whole and half points around it, in so many games.
+KOMI_STEPS, OTHER_KOMI = (-2.0, -1.5, -1.0, -0.5, 0.5, 1.0), 0.3
+
+
+@dataclass(frozen=True)
+class DrawSettings:
+    """What the shards of a run have in common."""
+
+    teacher: str  # path of the model file that labels
+    student: str  # path of one that draws moves of half of the games, too; empty for none
+    size: int
+    komi: float
+    keep_decided: float  # share of games that are played on when they are decided
+    seed: int
+
+
+class Shard(NamedTuple):
+    """A shard to draw."""
+
+    settings: DrawSettings
+    folder: Path
+    number: int
+
+    @property
+    def games(self) -> Path:
+        """The file of games."""
+        return self.folder / f"games-{self.number:05d}.sgfs"
+
+    @property
+    def labels(self) -> Path:
+        """The file of labels, which is written last."""
+        return self.folder / f"games-{self.number:05d}.npz"
+
+
+@cache
+def load_judge(model: str, board_size: int) -> BoardEvaluator:
+    """Return a model's evaluator, on one core; raises ModelFileError."""
+    return load_evaluator(model, board_size, threads=1)
+
+
+class Judged(NamedTuple):
+    """What a teacher has said of every position of G games so far, in room for L moves."""
+
+    policy: np.ndarray  # float32 [G, L, A]
+    win_rate: np.ndarray  # float32 [G, L]
+    lead: np.ndarray  # float32 [G, L]
+    ownership: np.ndarray  # uint8 [G, L, S*S]
+
+
+class Drawer:
+    """Plays the games of one shard."""
+
+    def __init__(self, shard: Shard) -> None:
+        """Begin its games; raises ModelFileError."""
+        settings, self._rng = shard.settings, np.random.default_rng([shard.settings.seed, shard.number])
+        self._shard, self._size, self._longest = shard, settings.size, MOVES_PER_POINT * settings.size**2
+        self._teacher = load_judge(settings.teacher, settings.size)
+        self._student = load_judge(settings.student, settings.size) if settings.student else None
+        judges = [judge for judge in (self._teacher, self._student) if judge is not None]
+        plane_set = join_plane_sets([judge.plane_set for judge in judges])
+        self._positions = plane_set.new_positions(self._size, SHARD_GAMES)
+        self._encoders = [Encoder(judge.plane_set, self._size, judge.plane_set.new_planes(self._size, SHARD_GAMES))
+                          for judge in judges]
+        self._walks = new_walks(SHARD_GAMES, self._size, plane_set.looks_back, self._longest, self._rng)
+        self._state = new_state(self._size)
+        self._legal = np.zeros(self._size**2, dtype=np.int32)
+        self._weight = np.zeros(self._size**2 + 1)
+        self._draw_habits()
+
+    def _draw_habits(self) -> None:
+        """Choose what is particular about each game."""
+        rng, count = self._rng, SHARD_GAMES
+        settings = self._shard.settings
+        self._temperature = rng.uniform(COOLEST, WARMEST, count)
+        self._opening_moves = rng.integers(0, MOST_OPENING_MOVES + 1, count)
+        self._strange = rng.choice(STRANGE_SHARES, count)
+        other = rng.random(count) < OTHER_KOMI
+        self._komi = settings.komi + np.where(other, rng.choice(KOMI_STEPS, count), 0.0)
+        self._plays_on = rng.random(count) < settings.keep_decided
+        # By whose policy Black's and White's moves are drawn: the student's or the teacher's.
+        self._of_student = rng.random((count, 2)) < (0.5 if self._student else 0.0)
+
+    def play(self) -> tuple[list[bytes], dict[str, Labels]]:
+        """Play all games to their end; return each one's record, and its labels by its name in the file."""
+        size, count = self._size, SHARD_GAMES
+        self._judged = Judged(
+            np.zeros((count, self._longest, size**2 + 1), dtype=np.float32),
+            np.zeros((count, self._longest), dtype=np.float32), np.zeros((count, self._longest), dtype=np.float32),
+            np.zeros((count, self._longest, size**2), dtype=np.uint8))
+        rows, two_passes = np.arange(count), np.zeros(count, dtype=np.bool_)
+        for move in range(self._longest):
+            over = self._step(rows, move)
+            two_passes[rows[over]] = True
+            rows = rows[~(over | self._is_settled(rows, move))]
+            if len(rows) == 0:
+                break
+        records = [self._record(g, bool(two_passes[g])) for g in range(count)]
+        return records, {f"{self._shard.games.name} line {g + 1}": self._labels(g) for g in range(count)}
+
+    def _step(self, rows: np.ndarray, move: int) -> np.ndarray:
+        """Judge the positions of the games `rows` and play a move in each; return which have ended by two passes."""
+        of_student = self._of_student[rows, move % 2]
+        order = np.argsort(~of_student, kind="stable")  # those whose moves the student draws come first
+        chosen, back = rows[order], np.argsort(order, kind="stable")
+        show_walks(self._walks, chosen, self._state, self._positions)
+        policy, answers = self._ask(0, self._teacher, chosen)
+        judged = self._judged
+        judged.policy[chosen, move] = policy
+        judged.win_rate[chosen, move] = answers[1][:, 2] + 0.5 * answers[1][:, 1]
+        judged.lead[chosen, move] = answers[2]
+        judged.ownership[chosen, move] = np.round((answers[3] + 1.0) / 2.0 * OWNERSHIP_STEPS)
+        if self._student is not None and (own := int(of_student.sum())):
+            policy[:own] = self._ask(1, self._student, chosen[:own])[0]
+        strange = self._rng.random(len(chosen)) < self._strange[chosen]
+        temperature = np.where(move < self._opening_moves[chosen], OPENING, self._temperature[chosen])
+        draw = Draw(policy, np.where(strange, STRANGE, temperature), np.where(strange, STRANGE_CUTOFF, CUTOFF))
+        over = np.zeros(len(chosen), dtype=np.bool_)
+        walk_on(self._walks, chosen, self._state, draw, get_geometry(self._size).policy_pos, self._weight, over)
+        return over[back]
+
+    def _ask(self, number: int, judge: BoardEvaluator, rows: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+        """Return a judge's policy [N, A] for the first positions that are shown, and all its answers."""
+        planes = self._encoders[number](self._positions, len(rows), self._komi[rows])
+        answers = judge(planes)
+        policy = np.zeros_like(answers[0])
+        read_policies(self._walks, rows, self._state, answers[0], get_geometry(self._size).policy_index, self._legal,
+                      policy)
+        return policy, answers
+
+    def _is_settled(self, rows: np.ndarray, move: int) -> np.ndarray:
+        """Tell which of the games are decided and end there."""
+        if move < DECIDED_MOVES:
+            return np.zeros(len(rows), dtype=np.bool_)
+        last = self._judged.win_rate[rows, move - DECIDED_MOVES + 1:move + 1]
+        return ((last > DECIDED) | (last < 1.0 - DECIDED)).all(axis=1) & ~self._plays_on[rows]
+
+    def _labels(self, g: int) -> Labels:
+        """Return what was said of game `g`."""
+        policy, win_rate, lead, ownership = (array[g, :int(self._walks.history.length[g, 0]) - 1]
+                                             for array in self._judged)
+        return Labels(*pack_policies(policy), win_rate.astype(np.float16), lead.astype(np.float16), ownership)
+
+    def _record(self, g: int, two_passes: bool) -> bytes:
+        """Return game `g` as a line of SGF; its result is only known when both have passed."""
+        history, komi = self._walks.history, float(self._komi[g])
+        record = SelfPlayRecord("", Coordinate(self._size))
+        for n in range(1, int(history.length[g, 0])):
+            record.save_record(None, int(history.pos[g, n]), Stone(int(history.color[g, n])))
+        result, score = MatchResult.UNKNOWN, 0.0
+        if two_passes:
+            copy_words(self._state.buffer, self._walks.position[g])
+            score = get_area(self._state)[0] - komi
+            result = MatchResult.DRAW if score == 0 else (MatchResult.BLACK_WIN if score > 0 else MatchResult.WHITE_WIN)
+        return record.get_sgf(result, komi, False, score).replace("\n", "").encode("ascii") + b"\n"
+
+
+def draw_shard(shard: Shard) -> int:
+    """Draw the games of a shard, write both files, and return the number of positions; raises OSError."""
+    records, labels = Drawer(shard).play()
+    write_atomically(shard.games, b"".join(records))
+    write_labels(shard.labels, labels)
+    return sum(len(one.win_rate) for one in labels.values())
