@@ -7,7 +7,7 @@ from common.kernel import without_compiler
 from mcts.constant import NOT_EXPANDED
 from mcts.node import MCTSNode
 from mcts.params import Selection
-from mcts.puct import edge_worth, worth_of_lead
+from mcts.puct import edge_worth, judge_unvisited
 from mcts.solver import proven_outcome
 from mcts.tree_arrays import DRAWN, LOST, ROOT, UNPROVEN, WON, Tree
 
@@ -31,7 +31,7 @@ class PuctTerms(NamedTuple):
 
     visits: int  # N
     raw_value: float  # the network's win rate
-    c: float  # c_puct, grown with N
+    c: float  # c_puct, grown with N, and with the spread of the values where that is asked for
     exploration: float  # c * sqrt(N + 1)
     urgency: float  # what an unvisited candidate is taken to be worth
     edges: list[EdgeTerms]  # the most visited first
@@ -58,20 +58,13 @@ def find_proof(tree: Tree, edge: int, selection: Selection) -> str:
 def explain_puct(tree: Tree, index: int, selection: Selection) -> PuctTerms:
     """Return the terms of a node, at which no visits wait for the network."""
     node = MCTSNode(tree, index)
-    visits, priors, sums = (column.tolist() for column in (node.children_visits, node.children_policy,
-                                                           node.children_value_sum))
-    first = int(tree.node_edge[index])
-    visited_prior = sum(prior for prior, count in zip(priors, visits, strict=True) if count)
-    reduction = selection.root_fpu_reduction if index == ROOT else selection.fpu_reduction
-    total = node.node_visits
-    lead = float(tree.node_lead[index]) + float(tree.edge_lead_sum[first : first + node.num_children].sum())
-    c = selection.c_puct + selection.c_growth * math.log((total + selection.c_base + 1) / selection.c_base)
-    exploration = c * math.sqrt(total + 1)
+    visits, priors = node.children_visits.tolist(), node.children_policy.tolist()
+    first, total = int(tree.node_edge[index]), node.node_visits
     with without_compiler():
-        urgency = (node.value + sum(sums)) / (1 + total) - reduction * math.sqrt(visited_prior)
-        urgency += worth_of_lead(lead / (1 + total), selection)
+        urgency, exploration = judge_unvisited(tree, index, selection)
         values = [edge_worth(tree, first + i, selection) if count else urgency for i, count in enumerate(visits)]
         proofs = [find_proof(tree, first + i, selection) for i in range(len(visits))]
+    c = exploration / math.sqrt(total + 1)
     columns = zip(node.action.tolist(), visits, priors, values, proofs, strict=True)
     edges = [EdgeTerms(pos, count, prior, value, exploration * prior / (1 + count), proof)
              for pos, count, prior, value, proof in columns]
