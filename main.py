@@ -41,7 +41,6 @@ from gtp.analysis.server import run_analysis
 from gtp.client import leave, run_gtp
 from gtp.katago_start import StartError, translate_arguments
 from gtp.self_check import check_gtp, check_json
-from mcts.changes import read_change
 from mcts.constant import CONST_VISITS, DEFAULT_LAG, KEEP_ALL, MCTS_TREE_SIZE
 from mcts.params import ROLLOUTS
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, WITH_NETWORK
@@ -72,15 +71,6 @@ def parse_uct(_: click.Context, __: click.Parameter, value: str) -> UctParams:
         return read_uct_params(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
-
-
-def check_changes(_: click.Context, __: click.Parameter, value: str) -> str:
-    """Refuse numbers of the search that there are not."""
-    try:
-        read_change(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
-    return value
 
 
 def parse_gpus(_: click.Context, __: click.Parameter, value: str) -> tuple[int, ...]:
@@ -117,9 +107,6 @@ POSITIVE = FiniteRange(0.0, min_open=True)
                    "uct: without a network, by playouts.")
 @click.option("--c-puct", type=FiniteRange(0.0, MAX_C_PUCT), default=EngineOptions.c_puct, show_default=True,
               help="How far --search puct follows the policy against the win rates that it finds.")
-@click.option("--puct", default="", metavar="NAME=VALUE,...", callback=check_changes,
-              help="Any numbers of the searches with a network that are not to be the usual ones, by their names in "
-                   "mcts/params.py, such as value_weight=0,spread_scale=0 (doc/search.md); they beat other options.")
 @click.option("--lead-weight", type=FiniteRange(0.0, MAX_LEAD_WEIGHT), default=EngineOptions.lead_weight,
               show_default=True,
               help="Win rate that the greatest lead is worth to --search puct, with a network that tells leads.")

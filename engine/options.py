@@ -7,7 +7,6 @@ from board.constant import DEFAULT_KOMI
 from board.ruleset import Rules
 from common.cores import count_free_cores
 from engine.levels import FULL_LEVEL, LEVELS, Level, Resigning
-from mcts.changes import change, read_change
 from mcts.constant import DEFAULT_LAG, KEEP_ALL, PUCT
 from mcts.params import SearchParams, Tactics
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, SearchKind
@@ -79,7 +78,6 @@ class EngineOptions:
     time: float | None = None
     batch_size: int | None = None
     c_puct: float = SearchParams().selection.c_puct
-    puct: str = ""  # numbers to change in the end, for read_change
     lead_weight: float = SearchParams().selection.lead_weight
     lcb: bool = False
     solve: bool = SearchParams().selection.solve
@@ -165,7 +163,7 @@ class EngineOptions:
             selection = selection._replace(playout_share=self.playout_share, playout_begin=-1.0, playout_full=0.0)
         selection = selection._replace(c_puct=self.c_puct, playouts=playouts, lead_weight=self.lead_weight,
                                        solve=self.solve and kind.algorithm == PUCT, expand=self.expansion_threshold)
-        params = PlayoutParams(
+        return PlayoutParams(
             selection=selection,
             policy_temperature=self.policy_temperature or kind.policy_temperature,
             batch_size=self.batch_size or self._most_leaves,
@@ -181,7 +179,6 @@ class EngineOptions:
             classifier=self.classifier,
             tactics=self._choose_tactics(SearchParams().tactics),
         )
-        return change(params, read_change(self.puct))
 
     def playout_params(self, board_size: int) -> PlayoutParams:
         """Return the parameters of the search by playouts on boards of a size.

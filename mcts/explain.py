@@ -7,7 +7,7 @@ from common.kernel import without_compiler
 from mcts.constant import NOT_EXPANDED
 from mcts.node import MCTSNode
 from mcts.params import Selection
-from mcts.puct import edge_worth, judge_unvisited
+from mcts.puct import edge_worth, find_exploration, judge_unvisited
 from mcts.solver import proven_outcome
 from mcts.tree_arrays import DRAWN, LOST, ROOT, UNPROVEN, WON, Tree
 
@@ -31,7 +31,7 @@ class PuctTerms(NamedTuple):
 
     visits: int  # N
     raw_value: float  # the network's win rate
-    c: float  # c_puct, grown with N, and with the spread of the values where that is asked for
+    c: float  # c_puct, grown with N
     exploration: float  # c * sqrt(N + 1)
     urgency: float  # what an unvisited candidate is taken to be worth
     edges: list[EdgeTerms]  # the most visited first
@@ -61,7 +61,7 @@ def explain_puct(tree: Tree, index: int, selection: Selection) -> PuctTerms:
     visits, priors = node.children_visits.tolist(), node.children_policy.tolist()
     first, total = int(tree.node_edge[index]), node.node_visits
     with without_compiler():
-        urgency, exploration = judge_unvisited(tree, index, selection)
+        urgency, exploration = judge_unvisited(tree, index, selection), find_exploration(selection, total)
         values = [edge_worth(tree, first + i, selection) if count else urgency for i, count in enumerate(visits)]
         proofs = [find_proof(tree, first + i, selection) for i in range(len(visits))]
     c = exploration / math.sqrt(total + 1)

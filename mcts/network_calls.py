@@ -69,7 +69,7 @@ class NetworkCalls:
         """Make room for up to params.batch_size leaves, shared out among the calls that the evaluator takes at once."""
         self.at_once = min(getattr(evaluator, "calls_at_once", 1), params.batch_size)
         self.visits = 0
-        self._evaluator, self._prune, self._selection = evaluator, params.prune, params.selection
+        self._evaluator, self._prune = evaluator, params.prune
         self._play_out = choose_rollouts(board_size, params)
         plane_set, leaves = plane_set_of(evaluator), -(-params.batch_size // self.at_once)
         self._tactician = new_tactician(board_size, params.tactics, is_root=True)
@@ -142,7 +142,7 @@ class NetworkCalls:
             answer, batch = take_answer(*call.answer()), call.lane.batch
             if self._prune < KEEP_ALL:
                 prune_batch(tree, batch, call.waiting, answer.logits, policy_index, self._prune)
-            back_up_batch(tree, batch, call.waiting, answer, policy_index, temperature, self._selection)
+            back_up_batch(tree, batch, call.waiting, answer, policy_index, temperature)
         return call
 
     def hint_root(self, tree: Tree, board: GoBoard, color: Stone) -> None:

@@ -24,20 +24,6 @@ class Selection(NamedTuple):
     root_fpu_reduction: float = 0.05
     # What the greatest lead adds to a win rate of 1 (mcts/puct.py); 0 where the network tells no leads.
     lead_weight: float = 0.0
-    # What a node is worth (mcts/backup.py): moves weigh as their chance to be no worse than the mean, to this power,
-    # and visits beyond a fair share of those of a worse move count for less, by exp(-gap in win rate / noise_scale);
-    # where both are 0, all visits count alike.
-    value_weight: float = 0.0
-    noise_scale: float = 0.0
-    # How much exploration follows the spread of the values below a node, 0 for not at all: it is multiplied by
-    # 1 + spread_scale * (spread / usual_spread - 1) (KataGo's dynamic variance-scaled cPUCT); the usual spread counts
-    # as much as spread_visits visits.
-    spread_scale: float = 0.0
-    usual_spread: float = 0.2
-    spread_visits: float = 2.0
-    # An unvisited move is compared with its node's own evaluation while the visited ones have little prior: the mean of
-    # the visits counts as (prior mass visited) ** urgency_power; 0: always in full.
-    urgency_power: float = 0.0
     # Whether proven wins, draws and losses are backed up as such (mcts/solver.py).
     solve: bool = False
     # Least prior of a move that captures or saves a large string in atari (mcts/atari.py); 0 for none.

@@ -34,46 +34,25 @@ def edge_worth(tree: Tree, edge: int, selection: Selection) -> float:
 
 
 @kernel
-def exploration_factor(selection: Selection, visits: int) -> float:
-    """Return c of a node with so many visits, finished or not, times sqrt(visits + 1)."""
+def find_exploration(selection: Selection, visits: int) -> float:
+    """Return c * sqrt(visits + 1) for a node with so many visits, those that wait included."""
     growth = math.log((visits + selection.c_base + 1) / selection.c_base)
     return (selection.c_puct + selection.c_growth * growth) * math.sqrt(visits + 1)
 
 
 @kernel
-def spread_factor(selection: Selection, mean: float, mean_square: float, visits: float) -> float:
-    """Return by how much exploration is more or less than usual where values differ much or little below a node.
-
-    `mean` and `mean_square` are those of so many visits, the node's own evaluation included.
-    """
-    usual, weight = selection.usual_spread, selection.spread_visits
-    square = ((mean * mean + usual * usual) * weight + mean_square * visits) / (weight + visits - 1.0)
-    return 1.0 + selection.spread_scale * (math.sqrt(max(0.0, square - mean * mean)) / usual - 1.0)
-
-
-@kernel
-def judge_unvisited(tree: Tree, node: int, selection: Selection) -> tuple[float, float]:
-    """Return what an unvisited move of a node is worth (first-play urgency), and the factor of exploration there."""
-    first = tree.node_edge[node]
-    own = float(tree.node_value[node])
-    value_sum, square_sum, lead_sum, visited_prior = own, own * own, float(tree.node_lead[node]), 0.0
+def judge_unvisited(tree: Tree, node: int, selection: Selection) -> float:
+    """Return what an unvisited move of a node is worth: first-play urgency."""
+    first, visits = tree.node_edge[node], tree.node_visits[node]
+    value_sum, lead_sum, visited_prior = float(tree.node_value[node]), float(tree.node_lead[node]), 0.0
     for edge in range(first, first + min(tree.node_front[node] + 1, tree.node_edges[node])):
         if tree.edge_visits[edge] > 0:
             value_sum += tree.edge_value_sum[edge]
-            square_sum += tree.edge_value_square_sum[edge]
             lead_sum += tree.edge_lead_sum[edge]
             visited_prior += tree.edge_prior[edge]
-    count = 1.0 + tree.node_visits[node]
-    urgency = mean = value_sum / count
-    if selection.urgency_power > 0.0:
-        urgency = own + (mean - own) * visited_prior ** selection.urgency_power
     reduction = selection.root_fpu_reduction if node == ROOT else selection.fpu_reduction
-    urgency -= reduction * math.sqrt(visited_prior)
-    urgency += worth_of_lead(lead_sum / count, selection)
-    factor = exploration_factor(selection, tree.node_visits[node] + tree.node_virtual_loss[node])
-    if selection.spread_scale > 0.0:
-        factor *= spread_factor(selection, mean, square_sum / count, count)
-    return urgency, factor
+    urgency = value_sum / (1 + visits) - reduction * math.sqrt(visited_prior)
+    return urgency + worth_of_lead(lead_sum / (1 + visits), selection)
 
 
 @kernel
@@ -89,12 +68,13 @@ def select_by_puct(tree: Tree, node: int, selection: Selection) -> int:
     single visits in 13 of 100 positions; these do in none to five (doc/search.md).
     """
     first = tree.node_edge[node]
-    urgency, factor = judge_unvisited(tree, node, selection)
+    urgency = judge_unvisited(tree, node, selection)
+    exploration = find_exploration(selection, tree.node_visits[node] + tree.node_virtual_loss[node])
     best, best_score = first, -math.inf
     for edge in range(first, first + min(tree.node_front[node] + 1, tree.node_edges[node])):
         count = tree.edge_visits[edge]
         value = edge_worth(tree, edge, selection) if count > 0 else urgency
-        score = value + factor * tree.edge_prior[edge] / (1 + count + tree.edge_virtual_loss[edge])
+        score = value + exploration * tree.edge_prior[edge] / (1 + count + tree.edge_virtual_loss[edge])
         if score > best_score:
             best, best_score = edge, score
     return best

@@ -16,11 +16,10 @@ from board.state import EMPTY, PASSES, SIZE, TO_MOVE, WIDTH, State, copy_words
 from common.kernel import kernel
 from mcts.algorithm import select_edge
 from mcts.atari import least_prior
-from mcts.backup import back_up
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.outcome import DRAW, final_lead, value_of_lead
-from mcts.params import Plan, Selection
-from mcts.solver import prove_line
+from mcts.params import Plan
+from mcts.solver import known_value, prove_line
 from mcts.tree_arrays import (
     AHEAD,
     EDGES,
@@ -94,6 +93,26 @@ def add_virtual_loss(tree: Tree, batch: Batch, index: int, change: int) -> None:
 
 
 @kernel
+def back_up(tree: Tree, batch: Batch, index: int, value: float, lead: float) -> None:
+    """Add a finished visit to every edge on a path; value and lead are those of the side to move at its end.
+
+    Modifies tree.
+    """
+    for depth in range(batch.length[index] - 1, -1, -1):
+        value = 1.0 - value
+        lead = -lead
+        edge = batch.path[index, depth]
+        tree.edge_visits[edge] += 1
+        tree.edge_value_sum[edge] += value
+        tree.edge_value_square_sum[edge] += value * value
+        tree.edge_lead_sum[edge] += lead
+    node = ROOT
+    for depth in range(batch.length[index]):
+        tree.node_visits[node] += 1
+        node = tree.edge_child[batch.path[index, depth]]
+
+
+@kernel
 def select_line(tree: Tree, root: Position, line: Position, batch: Batch, index: int, plan: Plan, visit: int) -> int:
     """Play one line from the root to a new, a waiting or a final position and return its node.
 
@@ -151,7 +170,7 @@ def finish_visit(
         tree.node_kind[node] = TERMINAL if is_over else EXPANDED
         if is_over and plan.selection.solve:
             prove_line(tree, batch, index)
-    back_up(tree, batch, index, plan.selection)
+    back_up(tree, batch, index, known_value(tree, node), float(tree.node_lead[node]))
 
 
 @kernel
@@ -303,9 +322,8 @@ def set_evaluation(
 @kernel
 def back_up_batch(
     tree: Tree, batch: Batch, waiting: int, answer: Answer, policy_index: np.ndarray, temperature: float,
-    selection: Selection,
 ) -> None:
-    """Take the network's answer for the first `waiting` entries of the batch. Modifies tree and work space."""
+    """Take the network's answer for the first `waiting` entries of the batch. Modifies tree."""
     for index in range(waiting):
         node = batch.leaf[index]
         is_ahead = tree.node_kind[node] == AHEAD
@@ -314,4 +332,4 @@ def back_up_batch(
             tree.node_kind[node] = READY
             continue
         add_virtual_loss(tree, batch, index, -1)
-        back_up(tree, batch, index, selection)
+        back_up(tree, batch, index, float(tree.node_value[node]), float(tree.node_lead[node]))

@@ -316,7 +316,6 @@ def back_up_in_games(games: Games, begin: int, end: int, work: Work, answer: Ans
             continue
         tree, batch, first = tree_of(games, g), batch_of(games, g, work.batch), games.first[g]
         own = Answer(answer.logits[first:], answer.values[first:], answer.leads[first:], answer.ownership[first:])
-        back_up_batch(tree, batch, games.waiting[g], own, terms.policy_index, terms.policy_temperature,
-                      terms.selection)
+        back_up_batch(tree, batch, games.waiting[g], own, terms.policy_index, terms.policy_temperature)
         if games.phase[g] == NEW:
             begin_search(games, g, tree, terms)

@@ -72,8 +72,8 @@ def run_with_model(suites: Iterable[Suite], model: str, **options: Any) -> None:
 
 def check_changes(context: click.Context, _: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse a setting of the search that there is not."""
-    from mcts.changes import read_change
     from mcts.uct.params import read_uct_params
+    from tools.benchlib.regret_bench import read_change
 
     try:
         for text in values:

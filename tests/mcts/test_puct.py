@@ -105,8 +105,6 @@ def test_after_passes(passes: int) -> None:
     Selection(c_puct=2.0, c_base=20.0, c_growth=1.5, fpu_reduction=0.0, root_fpu_reduction=0.5),
     Selection(c_puct=0.3, c_base=19652.0, c_growth=0.0, fpu_reduction=0.6, root_fpu_reduction=0.0),
     Selection(expand=3),
-    Selection(spread_scale=0.85), Selection(spread_scale=0.4, usual_spread=0.1, spread_visits=5.0),
-    Selection(urgency_power=2.0),
 ])
 @pytest.mark.parametrize("spread", [0.5, 12.0])
 def test_every_number_of_the_selection_counts(selection: Selection, spread: float) -> None:

@@ -35,7 +35,6 @@ class Edge:
     visits: int = 0
     waiting: int = 0
     value_sum: float = 0.0
-    square_sum: float = 0.0
     lead_sum: float = 0.0
     child: Node | None = None
 
@@ -215,56 +214,7 @@ class NaiveSearch:
             value, lead = 1.0 - value, -lead
             edge.visits += 1
             edge.value_sum += value
-            edge.square_sum += value**2
             edge.lead_sum += lead
-            if self.weighs_moves and edge.child is not None:
-                worth = self.judge(edge.child)
-                edge.value_sum = edge.visits * (1.0 - worth[0])
-                edge.square_sum = edge.visits * (1.0 - 2.0 * worth[0] + worth[1])
-                edge.lead_sum = edge.visits * -worth[2]
-
-    # What a node is worth where its moves weigh differently
-
-    @property
-    def weighs_moves(self) -> bool:
-        """Whether nodes are worth weighted means."""
-        return self.selection.value_weight > 0 or self.selection.noise_scale > 0
-
-    def judge(self, node: Node) -> list[float]:
-        """Return the weighted mean of value, squared value and lead over a node's own judgment and its moves."""
-        assert node.value is not None
-        tried = [edge for edge in node.tried if edge.visits]
-        weights = self.favor(tried, self.prune(tried))
-        rows = [(edge.value_sum, edge.square_sum, edge.lead_sum) for edge in tried]
-        own = (node.value, node.value**2, node.lead)
-        return [(own[k] + sum(w * row[k] / edge.visits for w, row, edge in zip(weights, rows, tried, strict=True)))
-                / (1 + sum(weights)) for k in range(3)]
-
-    def prune(self, tried: list[Edge]) -> list[float]:
-        """Return the visits of moves, less for those that had more than twice their share and are worse."""
-        weights: list[float] = []
-        for n, edge in enumerate(tried):
-            weight, before, total = float(edge.visits), tried[:n], sum(weights)
-            if self.selection.noise_scale > 0 and before:
-                gap = sum(w * one.mean for w, one in zip(weights, before, strict=True)) / total - edge.mean
-                fair = 2 * total * edge.prior / sum(one.prior for one in before)
-                if gap > 0 and weight > fair:
-                    weight -= (weight - fair) * (1 - math.exp(-gap / self.selection.noise_scale))
-            weights.append(weight)
-        return weights
-
-    def favor(self, tried: list[Edge], weights: list[float]) -> list[float]:
-        """Return weights of the same sum that favor moves better than their mean."""
-        if not tried or self.selection.value_weight == 0:
-            return weights
-        total = sum(weights)
-        mean = sum(w * edge.mean for w, edge in zip(weights, tried, strict=True)) / total
-        favored = []
-        for weight, edge in zip(weights, tried, strict=True):
-            t = (edge.mean - mean) * 2 * math.sqrt(1.5 * math.sqrt(weight)) / math.sqrt(3)
-            chance = 0.5 + (t / (1 + t * t) + math.atan(t)) / math.pi
-            favored.append(weight * (chance + 1e-4) ** self.selection.value_weight)
-        return [weight * total / sum(favored) for weight in favored]
 
     # PUCT
 
@@ -284,9 +234,7 @@ class NaiveSearch:
         visited = [edge for edge in node.edges if edge.visits]
         mean = (node.value + sum(edge.value_sum for edge in visited)) / (1 + node.visits)
         reduction = numbers.root_fpu_reduction if is_root else numbers.fpu_reduction
-        prior = sum(edge.prior for edge in visited)
-        own = 1.0 if numbers.urgency_power == 0 else prior**numbers.urgency_power
-        urgency = own * mean + (1.0 - own) * node.value - reduction * math.sqrt(prior)
+        urgency = mean - reduction * math.sqrt(sum(edge.prior for edge in visited))
 
         def worth(lead: float) -> float:
             return numbers.lead_weight * lead / (abs(lead) + 10.0)
@@ -294,11 +242,6 @@ class NaiveSearch:
         urgency += worth((node.lead + sum(edge.lead_sum for edge in visited)) / (1 + node.visits))
         total = node.visits + node.waiting
         factor = numbers.c_puct + numbers.c_growth * math.log((total + numbers.c_base + 1) / numbers.c_base)
-        if numbers.spread_scale:
-            usual, extra, count = numbers.usual_spread, numbers.spread_visits, 1 + node.visits
-            squares = node.value**2 + sum(edge.square_sum for edge in visited)
-            square = ((mean**2 + usual**2) * extra + squares) / (extra + count - 1)
-            factor *= 1 + numbers.spread_scale * (math.sqrt(max(0.0, square - mean**2)) / usual - 1)
 
         def score(edge: Edge) -> float:
             value = edge.mean + worth(edge.lead_sum / edge.visits) if edge.visits else urgency

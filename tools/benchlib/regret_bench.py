@@ -7,7 +7,7 @@ another network (--judge-model) is not. Matches decide.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,7 @@ import numpy as np
 from board.go_board import GoBoard
 from engine.options import EngineOptions
 from mcts.analysis import SearchResult
-from mcts.changes import change, read_change
-from mcts.params import SearchLimit
+from mcts.params import SearchLimit, SearchParams, Selection
 from mcts.tree import MCTSTree
 from mcts.uct.params import PlayoutParams, read_uct_params
 from mcts.uct.tree import PlayoutTree
@@ -35,6 +34,9 @@ BLUNDER = 0.1
 JUDGE_BATCH, SHORT_BATCH = 8, 2
 # Positions of one game.
 PER_GAME = 6
+# Fields that count something.
+WHOLE = {"playouts", "batch_size", "visits_per_leaf", "tree_size", "max_memory_mb", "max_considered"}
+
 # Changes of the default: fields of Selection or of SearchParams.
 DEFAULT = "default"
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -65,6 +67,29 @@ UCT_SETTINGS = (
     "patterns=0,near=0,answers=0", "nakade=0", "self_atari=0,seki=0", "prior=0.3", "prior=1.5", "widening=4",
     "widening=20", "widening=20,prior=0.3", "rave=300", "rave=3000", "expand=1", "expand=10", "ucb=0", "ucb=0.2",
 )
+
+
+def read_change(text: str) -> dict[str, float]:
+    """Return the fields that a text `name=value,...` changes; raises ValueError, naming what is wrong."""
+    changes: dict[str, float] = {}
+    known = (*Selection._fields, *(field.name for field in fields(SearchParams) if field.name != "selection"))
+    for part in filter(None, text.replace(" ", "").split(",")):
+        name, _, number = part.partition("=")
+        if name not in known:
+            raise ValueError(f"{name} is none of {', '.join(known)}")
+        try:
+            value = float(number)
+        except ValueError:
+            raise ValueError(f"{part}: {name} wants a number") from None
+        changes[name] = round(value) if value.is_integer() and name in WHOLE else value
+    return changes
+
+
+def change(params: SearchParams, changes: dict[str, Any]) -> SearchParams:
+    """Return the parameters with other numbers, given by their names."""
+    own = {name: value for name, value in changes.items() if name in Selection._fields}
+    others = {name: value for name, value in changes.items() if name not in own}
+    return replace(params, selection=params.selection._replace(**own), **others)
 
 
 def search_anew(tree: MCTSTree, board: GoBoard, limit: SearchLimit) -> SearchResult:
