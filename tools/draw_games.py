@@ -13,7 +13,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from common.interrupt import raise_on_sigterm
 from common.lock_file import take_lock
 from common.parallel import map_in_order
 from common.print_console import print_err
-from engine.options import find_model
+from engine.options import find_file
 from nn.model_file import ModelFileError
 from tools.labellib.drawing import SHARD_GAMES, DrawSettings, Shard, draw_shard, load_judge
 from tools.labellib.teacher import LabelError
@@ -39,6 +38,14 @@ from tools.labellib.teacher import LabelError
 EXIT_FAILED = 2
 PROGRAM_DIR = Path(__file__).resolve().parents[1]
 SETTINGS_FILE, LOCK_FILE = "settings.json", ".draw.lock"
+
+
+def find_network(option: str, path: str) -> str:
+    """Return where a model file is, empty where none is named; raises LabelError."""
+    try:
+        return path and find_file(path, PROGRAM_DIR, "model file", f"give its path with {option}")
+    except FileNotFoundError as error:
+        raise LabelError(str(error)) from None
 
 
 @contextmanager
@@ -98,15 +105,14 @@ def draw(shards: list[Shard], processes: int) -> int:
 def main(teacher: str, out_dir: Path, games: int, model: str, processes: int | None, **options: Any) -> None:
     """Draw games from a strong network's policy, labelled by it."""
     try:
-        find = partial(find_model, program_folder=PROGRAM_DIR)
-        settings = DrawSettings(find(teacher), find(model) if model else "", **options)
+        settings = DrawSettings(find_network("--teacher", teacher), find_network("--model", model), **options)
         with raise_on_sigterm(), hold_folder(out_dir):
             check_judges(settings)
             check_settings(out_dir, settings)
             shards = [Shard(settings, out_dir, number) for number in range(-(-games // SHARD_GAMES))]
             positions = draw(shards, processes or count_usable_cores())
             print_err(f"{len(shards) * SHARD_GAMES} games in {out_dir}, {positions} positions of them new")
-    except (LabelError, ModelFileError, FileNotFoundError) as error:
+    except (LabelError, ModelFileError) as error:
         print_err(f"draw_games.py: {error}")
         sys.exit(EXIT_FAILED)
     except OSError as error:
