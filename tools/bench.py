@@ -27,11 +27,13 @@ from tools.benchlib.measure import BenchSettings, Figure, NoGamesError
 from tools.benchlib.options import (
     BOARD_SIZE_OPTION,
     ENGINE_VISITS,
+    JUDGED_GAMES,
     KIFU_DIR,
     MODEL,
     SEARCH_VISITS,
     SHORT_VISITS,
     USE_GPU,
+    count_games,
     with_options,
 )
 from tools.benchlib.report import Report
@@ -147,10 +149,7 @@ def data(**options: Any) -> None:
 
 
 @main.command()
-@with_options(
-    KIFU_DIR, USE_GPU, BOARD_SIZE_OPTION,
-    click.option("--games", type=click.IntRange(1), default=500, show_default=True, help="Games to learn from."),
-)
+@with_options(KIFU_DIR, USE_GPU, BOARD_SIZE_OPTION, count_games(500, "Games to learn from."))
 def training(**options: Any) -> None:
     """Positions a second of training, in turn with a bare loop of forward, backward and step."""
     from nn.data.data_generator import NoTrainingDataError
@@ -164,8 +163,8 @@ def training(**options: Any) -> None:
 
 @main.command()
 @with_options(
-    KIFU_DIR, MODEL, USE_GPU, BOARD_SIZE_OPTION,
-    click.option("--games", type=click.IntRange(1), default=60, show_default=True, help="Games to measure on."),
+    *JUDGED_GAMES,
+    count_games(60, "Games to measure on."),
     click.option("--visits", "engine_visits", type=click.IntRange(2), default=200, show_default=True,
                  help="Visits of the searches whose lines are played out."),
 )
@@ -177,11 +176,7 @@ def ownership(**options: Any) -> None:
 
 
 @main.command()
-@with_options(
-    KIFU_DIR, MODEL, USE_GPU, BOARD_SIZE_OPTION,
-    click.option("--games", type=click.IntRange(1), default=500, show_default=True,
-                 help="Games to judge, the last ones of the folder."),
-)
+@with_options(*JUDGED_GAMES, count_games(500, "Games to judge, the last ones of the folder."))
 def judgment(**options: Any) -> None:
     """How many moves of games the network finds, and how far off its win rates are (not its speed)."""
     from tools.benchlib.judgment_bench import measure_judgment
@@ -191,9 +186,8 @@ def judgment(**options: Any) -> None:
 
 @main.command()
 @with_options(
-    KIFU_DIR, MODEL, USE_GPU, BOARD_SIZE_OPTION,
-    click.option("--games", type=click.IntRange(1), default=300, show_default=True,
-                 help="Games to take a position of."),
+    *JUDGED_GAMES,
+    count_games(300, "Games to take a position of."),
     click.option("--visits", "engine_visits", type=click.IntRange(2), default=1000, show_default=True,
                  help="Visits of the long search."),
 )
@@ -206,7 +200,7 @@ def targets(**options: Any) -> None:
 
 @main.command()
 @with_options(
-    KIFU_DIR, MODEL, USE_GPU, BOARD_SIZE_OPTION,
+    *JUDGED_GAMES,
     click.option("--positions", "games", type=click.IntRange(1), default=400, show_default=True,
                  help="Positions to search, several of each game."),
     SHORT_VISITS,
@@ -228,7 +222,7 @@ def regret(**options: Any) -> None:
 
 @main.command()
 @with_options(
-    KIFU_DIR, MODEL, USE_GPU, BOARD_SIZE_OPTION,
+    *JUDGED_GAMES,
     click.option("--positions", "games", type=click.IntRange(1), default=100, show_default=True,
                  help="Positions to search, two of each game."),
     SHORT_VISITS,
@@ -241,10 +235,7 @@ def batches(**options: Any) -> None:
 
 
 @main.command()
-@with_options(
-    KIFU_DIR, BOARD_SIZE_OPTION,
-    click.option("--games", type=click.IntRange(1), default=60, show_default=True, help="Games to take positions of."),
-)
+@with_options(KIFU_DIR, BOARD_SIZE_OPTION, count_games(60, "Games to take positions of."))
 def tactics(**options: Any) -> None:
     """How many strings proof-number search settles, by the positions it may look at, and what came of them."""
     from tools.benchlib.tactics_bench import measure_tactics
@@ -257,7 +248,7 @@ def tactics(**options: Any) -> None:
 
 @main.command()
 @with_options(
-    KIFU_DIR, MODEL, USE_GPU, BOARD_SIZE_OPTION,
+    *JUDGED_GAMES,
     click.option("--classifier", default=CLASSIFIER_FILE, show_default=True, help="File of train.py --task bad-moves."),
     click.option("--positions", "games", type=click.IntRange(1), default=3000, show_default=True,
                  help="Positions to judge, of games that training keeps back."),
@@ -301,8 +292,7 @@ def selfplay(**options: Any) -> None:
     BOARD_SIZE_OPTION,
     click.option("--visits", "selfplay_visits", type=click.IntRange(2), default=16, show_default=True,
                  help="Visits per move."),
-    click.option("--games", type=click.IntRange(1), default=2000, show_default=True,
-                 help="Games to write, to read and to gather."),
+    count_games(2000, "Games to write, to read and to gather."),
     click.option("--ray", "ray_address", metavar="ADDRESS", default=None,
                  help="Ray cluster to gather games from, such as local.  [default: none]"),
 )

@@ -24,18 +24,17 @@ from tqdm import tqdm
 
 from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.atomic_file import write_atomically
-from common.command_line import EXIT_INTERRUPTED, FiniteFloat, FiniteRange, run_command
+from common.command_line import FiniteFloat, FiniteRange, run_command
 from common.cores import count_usable_cores
 from common.interrupt import raise_on_sigterm
 from common.lock_file import take_lock
 from common.parallel import map_in_order
 from common.print_console import print_err
 from engine.options import find_file
-from nn.model_file import ModelFileError
 from tools.labellib.drawing import SHARD_GAMES, DrawSettings, Shard, draw_shard, load_judge
+from tools.labellib.failures import report_failures
 from tools.labellib.teacher import LabelError
 
-EXIT_FAILED = 2
 PROGRAM_DIR = Path(__file__).resolve().parents[1]
 SETTINGS_FILE, LOCK_FILE = "settings.json", ".draw.lock"
 
@@ -104,7 +103,7 @@ def draw(shards: list[Shard], processes: int) -> int:
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the games.")
 def main(teacher: str, out_dir: Path, games: int, model: str, processes: int | None, **options: Any) -> None:
     """Draw games from a strong network's policy, labelled by it."""
-    try:
+    with report_failures("draw_games.py", out_dir):
         settings = DrawSettings(find_network("--teacher", teacher), find_network("--model", model), **options)
         with raise_on_sigterm(), hold_folder(out_dir):
             check_judges(settings)
@@ -112,15 +111,6 @@ def main(teacher: str, out_dir: Path, games: int, model: str, processes: int | N
             shards = [Shard(settings, out_dir, number) for number in range(-(-games // SHARD_GAMES))]
             positions = draw(shards, processes or count_usable_cores())
             print_err(f"{len(shards) * SHARD_GAMES} games in {out_dir}, {positions} positions of them new")
-    except (LabelError, ModelFileError) as error:
-        print_err(f"draw_games.py: {error}")
-        sys.exit(EXIT_FAILED)
-    except OSError as error:
-        print_err(f"draw_games.py: {error.strerror or error}: {error.filename or out_dir}; what was drawn is kept")
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print_err("draw_games.py: stopped; the same command goes on from here")
-        sys.exit(EXIT_INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -19,16 +19,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tqdm import tqdm
 
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
-from common.command_line import EXIT_INTERRUPTED, run_command
+from common.command_line import run_command
 from common.print_console import print_err
-from nn.data.data_file import DataError
 from sgf.collection import Kifu, cut_into_pieces, list_sgf_files, read_pieces
+from tools.labellib.failures import report_failures
 from tools.labellib.store import LabelStore
 from tools.labellib.teacher import LabelError, Question, Teacher, takes_turns
 from tools.matchlib.command import split_command
-from tools.matchlib.errors import MatchError
 
-EXIT_FAILED = 2
 # Games whose labels are written together.
 GAMES_PER_PART = 50
 
@@ -76,7 +74,7 @@ def label(files: list[tuple[str, str]], teacher: Teacher, store: LabelStore, boa
 @click.option("--rules", default="tromp-taylor", help="Rules by KataGo's name.")
 def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, rules: str) -> None:
     """Label every position of a folder of games by a stronger engine."""
-    try:
+    with report_failures("label.py", out):
         files = list_games(kifu_dir)
         if not files:
             raise LabelError(f"no SGF files in {kifu_dir}")
@@ -91,15 +89,6 @@ def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, 
             raise LabelError(f"no {board_size}x{board_size} game in {kifu_dir} could be labelled")
         store.finish([name for name, _ in files])
         print_err(f"{len(store.done)} games labelled: {out}")
-    except (LabelError, DataError, MatchError) as error:
-        print_err(f"label.py: {error}")
-        sys.exit(EXIT_FAILED)
-    except OSError as error:
-        print_err(f"label.py: {error.strerror or error}: {error.filename or out}; what was labelled before is kept")
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print_err("label.py: stopped; the same command goes on from here")
-        sys.exit(EXIT_INTERRUPTED)
 
 
 if __name__ == "__main__":

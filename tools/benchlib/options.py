@@ -42,3 +42,12 @@ KIFU_DIR = click.option("--kifu-dir", type=click.Path(exists=True, file_okay=Fal
                         help="Folder of SGF files.")
 BOARD_SIZE_OPTION = click.option("--size", "board_size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE),
                                  default=BOARD_SIZE, show_default=True, help="Board size.")
+
+
+def count_games(default: int, meaning: str) -> Callable:
+    """Return the option that tells how many games a command measures on."""
+    return click.option("--games", type=click.IntRange(1), default=default, show_default=True, help=meaning)
+
+
+# What commands share that ask a network about games.
+JUDGED_GAMES = (KIFU_DIR, MODEL, USE_GPU, BOARD_SIZE_OPTION)
