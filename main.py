@@ -21,6 +21,7 @@ from engine.doctor import run_doctor
 from engine.levels import FULL_LEVEL
 from engine.options import (
     DEFAULT_MODEL,
+    KNOWING_LEAD_WEIGHT,
     MAX_C_PUCT,
     MAX_LEAD_WEIGHT,
     MAX_PLAYOUTS,
@@ -107,8 +108,8 @@ POSITIVE = FiniteRange(0.0, min_open=True)
                    "uct: without a network, by playouts.")
 @click.option("--c-puct", type=FiniteRange(0.0, MAX_C_PUCT), default=EngineOptions.c_puct, show_default=True,
               help="How far --search puct follows the policy against the win rates that it finds.")
-@click.option("--lead-weight", type=FiniteRange(0.0, MAX_LEAD_WEIGHT), default=EngineOptions.lead_weight,
-              show_default=True,
+@click.option("--lead-weight", type=FiniteRange(0.0, MAX_LEAD_WEIGHT),
+              show_default=f"{KNOWING_LEAD_WEIGHT}; 0 where the network tells no leads",
               help="Win rate that the greatest lead is worth to --search puct, with a network that tells leads.")
 @click.option("--lcb", type=click.BOOL, default=EngineOptions.lcb, show_default=True,
               help="Play the move whose win rate is highest at its lower confidence bound, not the most visited one.")

@@ -27,8 +27,9 @@ PROGRAM_FOLDER = Path(__file__).resolve().parents[1]
 RESIGN_THRESHOLD = 0.05
 RESIGN_STREAK = 3
 MAX_TEMPERATURE = 10.0
-# Policy temperature of the search with a network that tells leads (EngineOptions.for_knowing_network).
-KNOWING_TEMPERATURE = 1.2
+# Policy temperature and worth of the lead in the search with a network that tells leads
+# (EngineOptions.for_knowing_network).
+KNOWING_TEMPERATURE, KNOWING_LEAD_WEIGHT = 1.2, 0.12
 MIN_POLICY_TEMPERATURE = 0.1
 MAX_PLAYOUTS, MAX_PROOF_NODES = 10_000, 1_000_000
 # Most leaves that wait for the network where nobody says --batch-size, and the visits of the root that each stands for
@@ -78,7 +79,7 @@ class EngineOptions:
     time: float | None = None
     batch_size: int | None = None
     c_puct: float = SearchParams().selection.c_puct
-    lead_weight: float = SearchParams().selection.lead_weight
+    lead_weight: float | None = None
     lcb: bool = False
     solve: bool = SearchParams().selection.solve
     skip_settled: bool = SearchParams().skip_settled
@@ -139,13 +140,16 @@ class EngineOptions:
         return self.for_knowing_network() if tells_lead(self.model) else self
 
     def for_knowing_network(self) -> "EngineOptions":
-        """Return the options for a network that tells leads: no playouts and a sharper policy, unless asked for.
+        """Return the options for a network that tells leads: no playouts, a sharper policy and a worth of the lead,
+        unless asked for otherwise.
 
         Playouts and a flat policy make up for what a weak network does not see. One that has learnt from a strong one
-        knows better than random games: doc/search.md has the match.
+        knows better than random games: doc/search.md has the matches.
         """
         playouts = 0 if self.playouts is None else self.playouts
-        return replace(self, playouts=playouts, policy_temperature=self.policy_temperature or KNOWING_TEMPERATURE)
+        lead_weight = KNOWING_LEAD_WEIGHT if self.lead_weight is None else self.lead_weight
+        return replace(self, playouts=playouts, lead_weight=lead_weight,
+                       policy_temperature=self.policy_temperature or KNOWING_TEMPERATURE)
 
     @property
     def _most_leaves(self) -> int:
@@ -161,7 +165,7 @@ class EngineOptions:
         selection = kind.selection
         if self.playout_share is not None:  # the same from the first move to the last
             selection = selection._replace(playout_share=self.playout_share, playout_begin=-1.0, playout_full=0.0)
-        selection = selection._replace(c_puct=self.c_puct, playouts=playouts, lead_weight=self.lead_weight,
+        selection = selection._replace(c_puct=self.c_puct, playouts=playouts, lead_weight=self.lead_weight or 0.0,
                                        solve=self.solve and kind.algorithm == PUCT, expand=self.expansion_threshold)
         return PlayoutParams(
             selection=selection,

@@ -7,7 +7,7 @@ from board.go_board import GoBoard
 from board.ruleset import Rules
 from board.state import new_state
 from engine.choosing import MoveChooser
-from engine.options import BOUND_SHARE, EngineOptions
+from engine.options import BOUND_SHARE, KNOWING_LEAD_WEIGHT, EngineOptions
 from mcts.outcome import playout_share
 from mcts.params import SearchLimit
 from mcts.time_manager import StartOptions, TimeManager
@@ -43,6 +43,12 @@ def test_what_the_search_is_told_of_leads_bounds_and_proofs() -> None:
     assert (params.selection.c_puct, params.selection.lead_weight, params.selection.solve) == (0.7, 0.2, True)
     assert params.bound_share == BOUND_SHARE < 1 and params.skip_settled
     assert not EngineOptions(search="gumbel", solve=True).search_params().selection.solve
+
+
+def test_a_network_that_tells_leads_has_them_count() -> None:
+    assert EngineOptions().search_params().selection.lead_weight == 0.0
+    assert EngineOptions().for_knowing_network().search_params().selection.lead_weight == KNOWING_LEAD_WEIGHT > 0.0
+    assert EngineOptions(lead_weight=0.0).for_knowing_network().search_params().selection.lead_weight == 0.0
 
 
 def test_sequential_halving_has_the_noise_of_self_play() -> None:
