@@ -50,7 +50,7 @@ class DrawSettings:
     """What the shards of a run have in common."""
 
     teacher: str  # path of the model file that labels
-    student: str  # path of one that draws moves of half of the games, too; empty for none
+    student: str  # path of one that draws the moves of half of the players; empty for none
     size: int
     komi: float
     keep_decided: float  # share of games that are played on when they are decided
