@@ -73,6 +73,11 @@ def pack_policies(policy: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return kept.sum(axis=1).astype(np.uint16), np.nonzero(kept)[1].astype(np.uint16), values.astype(np.uint16)
 
 
+def pack_ownership(ownership: np.ndarray) -> np.ndarray:
+    """Return ownership from -1 to 1 as steps, uint8 of the same shape."""
+    return np.clip(np.round((ownership + 1.0) / 2.0 * OWNERSHIP_STEPS), 0, OWNERSHIP_STEPS).astype(np.uint8)
+
+
 def unpack_policies(labels: Labels, start: np.ndarray, rows: np.ndarray, actions: int) -> np.ndarray:
     """Return the policies of some rows, float32 [len(rows), A], normalized; `start` is policy_start."""
     counts = labels.policy_count[rows].astype(np.int64)

@@ -19,7 +19,7 @@ from board.score import get_area
 from board.state import copy_words, new_state
 from board.stone import Stone
 from common.atomic_file import write_atomically
-from nn.data.labels import OWNERSHIP_STEPS, Labels, pack_policies
+from nn.data.labels import Labels, pack_ownership, pack_policies
 from nn.feature import Encoder
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.loading import load_evaluator
@@ -151,7 +151,7 @@ class Drawer:
         judged.policy[chosen, move] = policy
         judged.win_rate[chosen, move] = answers[1][:, 2] + 0.5 * answers[1][:, 1]
         judged.lead[chosen, move] = answers[2]
-        judged.ownership[chosen, move] = np.round((answers[3] + 1.0) / 2.0 * OWNERSHIP_STEPS)
+        judged.ownership[chosen, move] = pack_ownership(answers[3])
         if self._student is not None and (own := int(of_student.sum())):
             policy[:own] = self._ask(1, self._student, chosen[:own])[0]
         strange = self._rng.random(len(chosen)) < self._strange[chosen]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from board.coordinate import Coordinate
-from nn.data.labels import OWNERSHIP_STEPS, Labels, pack_policies
+from nn.data.labels import Labels, pack_ownership, pack_policies
 from sgf.collection import Kifu
 
 # Games that the engine is given ahead of the answers.
@@ -93,11 +93,11 @@ def share_visits(moves: list[dict[str, Any]], board_size: int) -> np.ndarray:
 
 def to_labels(judgments: list[Judgment]) -> Labels:
     """Return what was said of a game's positions as labels."""
-    steps = [np.clip(np.round((one.ownership + 1.0) / 2.0 * OWNERSHIP_STEPS), 0, OWNERSHIP_STEPS) for one in judgments]
     return Labels(
         *pack_policies(np.stack([one.policy for one in judgments])),
         np.array([one.win_rate for one in judgments], dtype=np.float16),
-        np.array([one.lead for one in judgments], dtype=np.float16), np.stack(steps).astype(np.uint8),
+        np.array([one.lead for one in judgments], dtype=np.float16),
+        pack_ownership(np.stack([one.ownership for one in judgments])),
     )
 
 
