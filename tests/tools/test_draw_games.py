@@ -26,6 +26,7 @@ from nn.network.weights import save_network
 from sgf.collection import Kifu, cut_into_pieces, read_pieces
 from tools.draw_games import LOCK_FILE, main
 from tools.labellib import drawing
+from tools.labellib.drawing import DrawSettings, Shard
 from tools.labellib.walks import draw_move
 
 SIZE, GAMES = 5, 12
@@ -121,6 +122,14 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, models: tuple[str, str]) -> 
     assert status == 2 and "other settings" in said and said.count("\n") == 1
 
 
+def test_no_game_is_called_as_one_of_another_run(tmp_path: Path) -> None:
+    """Files of games of several runs can lie in one folder: labels find each by its name."""
+    runs = [DrawSettings("teacher", "", SIZE, 7.0, 0.3, seed) for seed in (0, 1)]
+    names = {path.name for settings in runs for number in range(3)
+             for path in (Shard(settings, tmp_path, number).games, Shard(settings, tmp_path, number).labels)}
+    assert len(names) == 2 * 3 * 2
+
+
 def test_two_runs_do_not_share_a_folder(tmp_path: Path, models: tuple[str, str]) -> None:
     """The second one says so in a line, and leaves the games alone."""
     lock = take_lock(tmp_path / "drawn" / LOCK_FILE)
@@ -128,7 +137,7 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path, models: tuple[str, str])
     with lock:
         status, said = run(tmp_path / "drawn", "--teacher", models[0])
     assert status == 2 and "another run draws games" in said and said.count("\n") == 1
-    assert not list(tmp_path.glob("drawn/games*"))
+    assert not list(tmp_path.glob("drawn/drawn-*"))
 
 
 def test_games_that_are_decided_end(tmp_path: Path, models: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:

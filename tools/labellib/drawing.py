@@ -65,14 +65,19 @@ class Shard(NamedTuple):
     number: int
 
     @property
+    def name(self) -> str:
+        """What its files are called: labels find games by name, so no two runs may share one."""
+        return f"drawn-{self.settings.seed}-{self.number:05d}"
+
+    @property
     def games(self) -> Path:
         """The file of games."""
-        return self.folder / f"games-{self.number:05d}.sgfs"
+        return self.folder / f"{self.name}.sgfs"
 
     @property
     def labels(self) -> Path:
         """The file of labels, which is written last."""
-        return self.folder / f"games-{self.number:05d}.npz"
+        return self.folder / f"{self.name}.npz"
 
 
 @cache
