@@ -20,13 +20,17 @@ TASKS_PER_WORKER = 8
 def map_in_order(
     function: Callable[[Task], Result], tasks: Iterable[Task], workers: int
 ) -> Iterator[tuple[Task, Result]]:
-    """Yield each task with its result, in order; `workers` processes share the tasks if they are more than one."""
+    """Yield each task with its result, in order; `workers` processes share the tasks if they are more than one.
+
+    When the caller is interrupted or wants no more, what the processes are at is given up.
+    """
     if workers == 1:
         for task in tasks:
             yield task, function(task)
         return
     # spawn: the caller may have threads (torch), which do not survive a fork.
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), end_with_parent)
+    others = set(multiprocessing.active_children())
     waiting: deque[tuple[Task, Future[Result]]] = deque()
     try:
         for task in tasks:
@@ -38,6 +42,10 @@ def map_in_order(
         while waiting:
             done, future = waiting.popleft()
             yield done, future.result()
+    except BaseException:
+        for worker in set(multiprocessing.active_children()) - others:
+            worker.terminate()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 

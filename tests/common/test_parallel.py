@@ -1,15 +1,18 @@
 """Worker processes: deaf to the Ctrl-C of their group, and gone when the program that started them is."""
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
+from common.interrupt import raise_on_sigterm
 from common.parallel import map_in_order
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
@@ -50,6 +53,19 @@ def test_workers_end_with_their_parent(root: Path, number: signal.Signals) -> No
     while is_running(int(worker)):
         assert time.monotonic() < deadline, "a worker outlived its parent"
         time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_caller_waits_for_no_worker(number: signal.Signals) -> None:
+    """One is ten minutes from its end."""
+    work = map_in_order(ask_worker, [0, 1], 2)
+    next(work)
+    begin = time.monotonic()
+    with raise_on_sigterm(), pytest.raises(KeyboardInterrupt):
+        threading.Timer(0.2, os.kill, (os.getpid(), number)).start()
+        next(work)
+    assert time.monotonic() - begin < 60
+    assert not [child for child in multiprocessing.active_children() if child.is_alive()]
 
 
 if __name__ == "__main__":
