@@ -134,8 +134,7 @@ def count_settled(board: GoBoard, dead: list[int]) -> float | None:
 
 def to_text(score: float) -> str:
     """Return a score for Black as an SGF result."""
-    result = MatchResult.DRAW if score == 0 else MatchResult.BLACK_WIN if score > 0 else MatchResult.WHITE_WIN
-    return format_result(result, score)
+    return format_result(MatchResult.from_score(score), score)
 
 
 def correct_file(path: Path, gnugo: GnuGo) -> Correction:

@@ -86,18 +86,16 @@ class GameRecord:
     @property
     def result(self) -> MatchResult:
         """The winner."""
-        if self.reason == EndReason.RESIGNATION:
-            return MatchResult.WHITE_WIN if self.gave_up == Stone.BLACK else MatchResult.BLACK_WIN
-        if self.score == 0:
-            return MatchResult.DRAW
-        return MatchResult.BLACK_WIN if self.score > 0 else MatchResult.WHITE_WIN
+        if self.reason == EndReason.RESIGNATION and self.gave_up is not None:
+            return MatchResult.lost_by(self.gave_up)
+        return MatchResult.from_score(self.score)
 
     @property
     def would_have_lost(self) -> bool | None:
         """Whether a player who played on instead of resigning went on to lose; None where nobody did."""
         if self.reason == EndReason.RESIGNATION or self.gave_up is None:
             return None
-        return self.result == (MatchResult.WHITE_WIN if self.gave_up == Stone.BLACK else MatchResult.BLACK_WIN)
+        return self.result == MatchResult.lost_by(self.gave_up)
 
     def get_sgf(self) -> bytes:
         """Return the content of the game's file."""

@@ -4,6 +4,8 @@ import math
 import re
 from enum import IntEnum
 
+from board.stone import Stone
+
 # "B+3.5", "W+R", "W+Time", "B+" and, from old programs, "Black wins by resignation".
 WINNER = re.compile(r"(B|W|BLACK|WHITE)\s*(?:\+\s*(.*)|WINS?\b.*|WON\b.*)", re.DOTALL)
 DRAWS = ("0", "DRAW", "JIGO")
@@ -31,6 +33,18 @@ class MatchResult(IntEnum):
         if match is None or re.fullmatch(r"-.*|0+(\.0*)?", match.group(2) or ""):
             return MatchResult.UNKNOWN
         return MatchResult.BLACK_WIN if word[0] == "B" else MatchResult.WHITE_WIN
+
+    @staticmethod
+    def from_score(score: float) -> "MatchResult":
+        """Return the result of a game that Black won by `score` points (negative: White)."""
+        if score == 0:
+            return MatchResult.DRAW
+        return MatchResult.BLACK_WIN if score > 0 else MatchResult.WHITE_WIN
+
+    @staticmethod
+    def lost_by(color: Stone) -> "MatchResult":
+        """Return the result of a game that `color` gave up."""
+        return MatchResult.WHITE_WIN if color == Stone.BLACK else MatchResult.BLACK_WIN
 
     def to_value_label(self) -> int:
         """Return Black's value class: 2 win, 1 draw, 0 loss, -1 unknown."""

@@ -198,7 +198,7 @@ class Drawer:
         if two_passes:
             copy_words(self._state.buffer, self._walks.position[g])
             score = get_area(self._state)[0] - komi
-            result = MatchResult.DRAW if score == 0 else (MatchResult.BLACK_WIN if score > 0 else MatchResult.WHITE_WIN)
+            result = MatchResult.from_score(score)
         return record.get_sgf(result, komi, False, score).replace("\n", "").encode("ascii") + b"\n"
 
 
