@@ -107,16 +107,19 @@ def generate_game_data(
     Games on boards of all `sizes` are used, each file has those of one size. Games that no file of labels knows teach
     by their results alone. Everything else as above. Raises DataError for labels that cannot be used, too.
     """
-    label_files, report, labelled = [read_labels(path) for path in list_label_files(label_paths)], GameReport(), 0
+    label_files, report = [read_labels(path) for path in list_label_files(label_paths)], GameReport()
+    bare: list[str] = []
 
     def write(path: Path, games: list[Kifu], board_size: int) -> None:
-        nonlocal labelled
         found = [_find_labels(label_files, game) for game in games]
-        labelled += sum(labels is not None for labels in found)
+        bare.extend(game.name for game, labels in zip(games, found, strict=True) if labels is None)
         write_game_file(path, new_game_arrays(games, found, board_size, choice))
 
     result = _make_files(kifu_dir, folder, "games", sizes, workers, report, write, choice.player)
-    print_err(f"{report.summary()}; {labelled} of the games have labels")
+    print_err(f"{report.summary()}; {report.games - len(bare)} of the games have labels")
+    if label_files and bare:
+        print_err(f"games without labels, which teach by their results alone: {len(bare)}, the first {bare[0]}; labels "
+                  "find a game by the name of its file, its line there and its number of moves")
     return result
 
 

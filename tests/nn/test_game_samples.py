@@ -116,6 +116,16 @@ def test_labels_and_results_become_targets(folder: Path) -> None:
     assert np.array_equal(unlabelled.policy, np.eye(SIZE * SIZE + 1)[unlabelled.move])
 
 
+def test_games_without_labels_are_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They may have been called otherwise when they were labelled."""
+    (folder / "games" / "c.sgf").rename(folder / "games" / "d.sgf")
+    generate_game_data(folder / "games", [folder / "labels.npz"], [SIZE], 1, folder / "data")
+    said = capsys.readouterr().err
+    assert "1 of the games have labels" in said and ": 2, the first " in said and "b.sgf; labels" in said
+    generate_game_data(folder / "games", [], [SIZE], 1, folder / "data")
+    assert "without labels" not in capsys.readouterr().err
+
+
 def test_moves_that_were_searched_share_the_target_with_the_teacher(folder: Path) -> None:
     alone, mixed = (open_games(folder, 16, 0.0, weight)._make(np.arange(8)) for weight in (1.0, 0.75))
     played = np.eye(SIZE * SIZE + 1)[mixed.move]
