@@ -43,6 +43,7 @@ def map_in_order(
             done, future = waiting.popleft()
             yield done, future.result()
     except BaseException:
+        # The pool itself would wait for them (its own terminate_workers comes with Python 3.14).
         for worker in set(multiprocessing.active_children()) - others:
             worker.terminate()
         raise
