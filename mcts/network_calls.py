@@ -1,14 +1,14 @@
-"""The calls of the network that a search has under way: while some are calculated, it fills and starts the next.
+"""The calls of the network that a search has under way: while some are calculated, it prepares the next.
 
-dlshogi lets two threads of a search take turns (T. Yamaoka, "dlshogi"); here one thread does, in a fixed order, so that
-a search stays the same each time. An evaluator that works on several calls at once says so by `calls_at_once` and takes
-them by `start(planes)`, which returns a function that waits for the answer (nn/inference/board_evaluator.py). Any other
-one has a single call under way, which is finished before the next begins.
+An evaluator that several threads may ask at once says so by `calls_at_once` and takes their calls by `start(planes)`
+(nn/question.py); as many threads take turns at the tree (mcts/relay.py). Any other one has a single call under way,
+which is finished before the next begins.
 """
 
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +19,15 @@ from mcts.constant import KEEP_ALL
 from mcts.outcome import play_out_batch
 from mcts.params import Plan, SearchParams, Selection
 from mcts.pruning import prune_batch
+from mcts.relay import Relay
 from mcts.search_kernels import back_up_batch, raise_least_priors, raise_priors, select_batch
 from mcts.tactics.hints import hint_leaf, hint_root, new_tactician
 from mcts.tree_arrays import NODES, ROOT, Batch, Position, Tree, bring_forward, new_batch, take_answer
 from nn.feature import Encoder, Evaluator, plane_set_of
+from nn.question import Question
 
 # The entries of a batch that belong to one call; all else is shared by the batches of a search.
-OF_ONE_CALL = ("positions", "leaf", "path", "length", "share", "playout_value")
+OF_ONE_CALL = ("positions", "leaf", "path", "length", "share", "playout_value", "playout", "owner", "queue", "random_state")
 # Positions that one of several calls is filled up with where the others are empty.
 LEAST_AHEAD = 2
 
@@ -35,16 +37,26 @@ class Lane(NamedTuple):
 
     batch: Batch
     encode: Encoder
+    play_out: Callable[[Batch, int, float, Selection], None]
 
 
 class Call(NamedTuple):
-    """A call under way."""
+    """A call under way, or one that begins nothing."""
 
     lane: Lane
     waiting: int  # positions that the network is asked about
     visits: int  # those begun with it, and those that needed no network
-    answer: Callable[[], tuple[np.ndarray, ...]]  # waits for the network
+    question: Question | None  # what the network is asked
+    play_out: Callable[[], None] | None  # what plays its positions out, if that is wanted
     begin: float  # when its lines began to be selected, as time.perf_counter tells
+
+
+def work(call: Call) -> None:
+    """Do what a call takes beside the tree, in this thread: playouts, and what the network calculates."""
+    if call.play_out is not None:
+        call.play_out()
+    if call.question is not None:
+        call.question.ask()
 
 
 def choose_rollouts(board_size: int, params: SearchParams) -> Callable[[Batch, int, float, Selection], None]:
@@ -61,6 +73,7 @@ class NetworkCalls:
 
     Attributes:
         at_once: how many may be under way.
+        relay: as many threads, which take turns.
         batch: work space of the search, and the limits that all its batches share (Batch.banned and so on).
         visits: those begun and made by what is under way.
     """
@@ -68,9 +81,9 @@ class NetworkCalls:
     def __init__(self, evaluator: Evaluator, board_size: int, params: SearchParams) -> None:
         """Make room for up to params.batch_size leaves, shared out among the calls that the evaluator takes at once."""
         self.at_once = min(getattr(evaluator, "calls_at_once", 1), params.batch_size)
+        self.relay: Relay[Call] = Relay(self.at_once)
         self.visits = 0
         self._evaluator, self._prune = evaluator, params.prune
-        self._play_out = choose_rollouts(board_size, params)
         plane_set, leaves = plane_set_of(evaluator), -(-params.batch_size // self.at_once)
         self._tactician = new_tactician(board_size, params.tactics, is_root=True)
         self._leaf_tactician = new_tactician(board_size, params.tactics, is_root=False)
@@ -79,7 +92,8 @@ class NetworkCalls:
         self._free: deque[Lane] = deque()
         for own in batches:
             batch = self.batch._replace(**{name: getattr(own, name) for name in OF_ONE_CALL})
-            self._free.append(Lane(batch, Encoder(plane_set, board_size, plane_set.new_planes(board_size, leaves))))
+            encoder = Encoder(plane_set, board_size, plane_set.new_planes(board_size, leaves))
+            self._free.append(Lane(batch, encoder, choose_rollouts(board_size, params)))
         self._under_way: deque[Call] = deque()
 
     @property
@@ -87,59 +101,54 @@ class NetworkCalls:
         """Tell whether a call is under way."""
         return bool(self._under_way)
 
-    @property
-    def has_room(self) -> bool:
-        """Tell whether another call may be started."""
-        return bool(self._free)
-
     def share(self, leaves: int) -> int:
         """Return how many leaves one call takes where all together take `leaves`."""
         return max(1, leaves // self.at_once)
 
     def start(self, tree: Tree, root: Position, line: Position, wanted: int, plan: Plan, done: int,
-              ahead: int = 0) -> int:
-        """Select up to `wanted` leaves and ask about them; return the visits that it begins or makes (select_batch).
+              ahead: int = 0) -> Call:
+        """Select up to `wanted` leaves and return the call that asks about them (select_batch).
 
         A call with less than `ahead` leaves is filled up to so many. In an empty tree the only leaf is its root, which
-        is judged in all ways that a board can lie. Modifies tree and line.
+        is judged in all ways that a board can lie. Where all lines lead to positions that others ask about, the call
+        begins nothing, and needs not be finished. Modifies tree and line.
         """
         begin, lane, is_root = time.perf_counter(), self._free[0], tree.counters[NODES] == 0
         if self.at_once > 1:  # about as long as the call beside it: they are finished in turn
             ahead = min(ahead, max(LEAST_AHEAD, self._under_way[-1].waiting if self._under_way else 0))
         waiting, others = select_batch(tree, root, line, lane.batch, wanted, plan, done, ahead)
-        visits = waiting + others
-        if waiting == visits == 0:
-            return 0
-        answer = self._ask(lane.encode(lane.batch.positions, waiting, plan.komi), is_root) if waiting else tuple
-        if self._leaf_tactician is not None:
-            for node, position in zip(lane.batch.leaf[:waiting], lane.batch.positions.now, strict=False):
-                raise_least_priors(tree, int(node), hint_leaf(self._leaf_tactician, position))
-        if plan.selection.playouts:
-            self._play_out(lane.batch, waiting, plan.komi, plan.selection)
-        return self._enter(Call(lane, waiting, visits, answer, begin))
+        question = play_out = None
+        if waiting:
+            question = self._prepare(lane.encode(lane.batch.positions, waiting, plan.komi), is_root)
+            if self._leaf_tactician is not None:
+                for node, position in zip(lane.batch.leaf[:waiting], lane.batch.positions.now, strict=False):
+                    raise_least_priors(tree, int(node), hint_leaf(self._leaf_tactician, position))
+            if plan.selection.playouts:
+                play_out = partial(lane.play_out, lane.batch, waiting, plan.komi, plan.selection)
+        return self._enter(Call(lane, waiting, waiting + others, question, play_out, begin))
 
-    def _enter(self, call: Call) -> int:
-        """Take a call, in the first free lane, as under way; return its visits."""
-        self._free.popleft()
-        self._under_way.append(call)
-        self.visits += call.visits
-        return call.visits
+    def _enter(self, call: Call) -> Call:
+        """Take a call, in the first free lane, as under way, if it begins anything; return it."""
+        if call.visits or call.waiting:
+            self._free.popleft()
+            self._under_way.append(call)
+            self.visits += call.visits
+        return call
 
-    def _ask(self, planes: np.ndarray, is_root: bool) -> Callable[[], tuple[np.ndarray, ...]]:
-        """Begin to evaluate planes; return what waits for the answers."""
-        if self.at_once > 1 and not is_root:
-            return self._evaluator.start(planes)  # type: ignore[attr-defined, no-any-return]
-        evaluate = getattr(self._evaluator, "average", self._evaluator) if is_root else self._evaluator
-        answers = evaluate(planes)
-        return lambda: answers
+    def _prepare(self, planes: np.ndarray, is_root: bool) -> Question:
+        """Return the question what planes are worth."""
+        if is_root:
+            return Question(partial(getattr(self._evaluator, "average", self._evaluator), planes))
+        start = getattr(self._evaluator, "start", None)
+        return start(planes) if start else Question(partial(self._evaluator, planes))
 
     def finish(self, tree: Tree, policy_index: np.ndarray, temperature: float) -> Call:
-        """Wait for the oldest call, back up what the network says, and return the call. Modifies tree."""
+        """Back up what the oldest call, whose work is done, brought, and return it. Modifies tree."""
         call = self._under_way.popleft()
         self._free.append(call.lane)
         self.visits -= call.visits
-        if call.waiting:
-            answer, batch = take_answer(*call.answer()), call.lane.batch
+        if call.question is not None:
+            answer, batch = take_answer(*call.question.take()), call.lane.batch
             if self._prune < KEEP_ALL:
                 prune_batch(tree, batch, call.waiting, answer.logits, policy_index, self._prune)
             back_up_batch(tree, batch, call.waiting, answer, policy_index, temperature)

@@ -19,7 +19,7 @@ from mcts.algorithm import choose_edge
 from mcts.analysis import SearchResult
 from mcts.constant import GUMBEL, PUCT
 from mcts.gumbel import considered_visits, improved_policy, policy_value
-from mcts.network_calls import NetworkCalls
+from mcts.network_calls import Call, NetworkCalls, work
 from mcts.node import MCTSNode
 from mcts.params import Plan, SearchLimit, SearchParams
 from mcts.progress import SearchProgress
@@ -203,7 +203,7 @@ class MCTSTree:
         self._calls.drop()
         if known is None:
             self._tree.counters[:] = 0
-            self._calls.start(self._tree, self._root, self._line, 1, self._plan(PUCT, NO_SCHEDULE), 0)
+            work(self._calls.start(self._tree, self._root, self._line, 1, self._plan(PUCT, NO_SCHEDULE), 0))
             self._calls.finish(self._tree, self.geometry.policy_index, self._root_temperature)
         elif known != ROOT:
             spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos), self._points,
@@ -223,15 +223,18 @@ class MCTSTree:
 
     # --- searching ----------------------------------------------------------------------------------------------
 
-    def _start_call(self, progress: SearchProgress, leaves: int, plan: Plan, ahead: int = 0) -> int:
-        """Select up to so many leaves, ask the network about them and return how many visits that begins or makes."""
+    def _start_call(self, progress: SearchProgress, leaves: int, plan: Plan, ahead: int = 0) -> Call:
+        """Select up to so many leaves and return the call that asks the network about them."""
         done = progress.visits + self._calls.visits
         return self._calls.start(self._tree, self._root, self._line, leaves, plan, done, ahead)
 
-    def _finish_call(self, progress: SearchProgress) -> None:
-        """Wait for the oldest call and back up what the network says."""
-        call = self._calls.finish(self._tree, self.geometry.policy_index, float(self.params.policy_temperature))
+    def _finish_call(self, call: Call | None, progress: SearchProgress) -> bool:
+        """Back up what a call brought whose work is done; return whether it had begun anything."""
+        if call is None or not (call.visits or call.waiting):
+            return False
+        self._calls.finish(self._tree, self.geometry.policy_index, float(self.params.policy_temperature))
         progress.add_batch(call.visits, call.begin)
+        return True
 
     def _may_go_on(self, progress: SearchProgress, should_stop: Callable[[], bool] | None) -> bool:
         """Return whether time, the caller and the memory allow another batch; note when it is the memory."""
@@ -266,17 +269,21 @@ class MCTSTree:
         self._built_by = PUCT
         plan = self._plan(PUCT, NO_SCHEDULE)
         goes_on = True
-        while goes_on or self._calls.is_busy:
+
+        def take_turn(call: Call | None) -> Call | None:
+            """Finish a thread's last call and start its next one; None at the end of the search."""
+            nonlocal goes_on
+            if self._finish_call(call, progress):
+                progress.judge(self.root)
+                if on_report is not None:
+                    on_report(self)
             left = limit.visits - (root := self.root).node_visits - root.virtual_loss
             goes_on = (goes_on and left > 0 and self._may_go_on(progress, should_stop)
                        and (limit.strict or not progress.is_settled(root)))
             leaves = min(self._calls.share(self.params.leaves_at(root.node_visits)), left)
-            begun = self._start_call(progress, leaves, plan, min(self.params.ahead, left)) if goes_on else 0
-            if self._calls.is_busy and not (begun and self._calls.has_room):
-                self._finish_call(progress)
-                progress.judge(self.root)
-                if on_report is not None:
-                    on_report(self)
+            return self._start_call(progress, leaves, plan, min(self.params.ahead, left)) if goes_on else None
+
+        self._calls.relay.run(take_turn, work)
         result = self.result(progress, self.root.surest(self.params.bound_share, self.params.bound_width))
         self._expected[color], self._is_empty = result.winrate, False
         return result
@@ -298,15 +305,23 @@ class MCTSTree:
         self._noise[:count] = 0.0 if rng is None else rng.gumbel(size=count)
         schedule = np.array(considered_visits(min(count, self.params.max_considered), limit.visits), dtype=np.int32)
         plan = self._plan(GUMBEL, schedule)
-        while progress.visits < limit.visits and self._may_go_on(progress, should_stop):
-            done = progress.visits
-            same_round = int(np.argmax(np.append(schedule[done:] != schedule[done], True)))
-            left, begun = min(self.params.batch_size, same_round), 1
-            while left and begun and self._calls.has_room:
-                begun = self._start_call(progress, min(self._calls.share(self.params.batch_size), left), plan)
-                left -= begun
-            while self._calls.is_busy:
-                self._finish_call(progress)
+        left = 0  # of the visits that are compared next
+
+        def take_turn(call: Call | None) -> Call | None:
+            """Finish a thread's last call and start its next one; None at the end of the search."""
+            nonlocal left
+            self._finish_call(call, progress)
+            if not left and not self._calls.is_busy:
+                done = progress.visits
+                if done >= limit.visits or not self._may_go_on(progress, should_stop):
+                    return None
+                same_round = int(np.argmax(np.append(schedule[done:] != schedule[done], True)))
+                left = min(self.params.batch_size, same_round)
+            call = self._start_call(progress, min(self._calls.share(self.params.batch_size), left), plan)
+            left = left - call.visits if call.visits else 0
+            return call
+
+        self._calls.relay.run(take_turn, work)
         self._is_empty = False
         return self.result(progress, int(choose_edge(self._tree, plan) - self._tree.node_edge[ROOT]))
 

@@ -70,7 +70,7 @@ class PlayoutCalls(NetworkCalls):
             self._judge = new_judge(read_classifier(params.classifier), board_size, params.prune)
 
     def start(self, tree: Tree, root: Position, line: Position, wanted: int, plan: Plan, done: int,
-              ahead: int = 0) -> int:
+              ahead: int = 0) -> Call:
         """Make `wanted` visits; in an empty tree make its root, and let the random numbers begin anew.
 
         Modifies tree and line.
@@ -90,7 +90,7 @@ class PlayoutCalls(NetworkCalls):
                 self._share_out(self._pool, tree, root, line, lines, uct)
             self._make_nodes(tree, root, line, lines, uct)
             made += lines
-        return self._enter(Call(self._free[0], 0, wanted, tuple, begin))
+        return self._enter(Call(self._free[0], 0, wanted, None, None, begin))
 
     def _make_nodes(self, tree: Tree, root: Position, line: Position, lines: int, uct: UctPlan) -> None:
         """Make nodes of what the first `lines` lines have found. Modifies tree and line."""

@@ -7,6 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,7 @@ import numpy as np
 from board.geometry import SYMMETRIES
 from nn.inference.orientation import Orientation, Turns
 from nn.plane_sets import find_plane_set
-
-# What a network says of N positions, in the order that Evaluator tells (nn/feature.py).
-Answers = tuple[np.ndarray, ...]
+from nn.question import Answers, Question
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class BoardEvaluator(ABC):
         sizes: those that the network could be loaded for.
         tells_lead: whether it tells lead and ownership, too.
         batch_limit: positions that are evaluated at a time; a call may bring more.
-        calls_at_once: how many calls `start` has under way at a time without their waiting for each other.
+        calls_at_once: how many threads may ask questions of `start` at a time without waiting for each other.
         description: device, number format and shape of the network, for people.
         note: what a user should know before he plays with it, mostly nothing.
     """
@@ -137,29 +136,22 @@ class BoardEvaluator(ABC):
         """Evaluate positions that the caller has turned as `turns` says."""
         return self.average(planes, self._symmetries) if self._symmetries > 1 else self.evaluate_plainly(planes)
 
-    def start_turned(self, planes: np.ndarray) -> Callable[[], Answers]:
-        """Begin to evaluate such positions."""
+    def evaluate_turned_alone(self, planes: np.ndarray) -> Answers:
+        """Do the same on one core, beside other threads that do."""
         if self._symmetries == 1:
-            return self.start_plainly(planes)
-        answers = self.average(planes, self._symmetries)
-        return lambda: answers
+            return self.evaluate_alone(planes)
+        return self._average(planes, self._symmetries, self.evaluate_alone)
 
-    def start(self, planes: np.ndarray) -> Callable[[], Answers]:
-        """Begin a call, on one core where calls_at_once are as many; return what waits for its answer and returns it.
-
-        The planes may be overwritten meanwhile.
-        """
+    def start(self, planes: np.ndarray) -> Question:
+        """Return the question what positions are worth; the planes may be overwritten before it is asked."""
         if self._symmetries > 1:
-            answers = self.average(planes, self._symmetries)
-            return lambda: answers
+            return Question(partial(self.evaluate_turned_alone, planes.copy()))
         turned, chosen = self._orientation.turn(self._checked(planes))
-        wait = self.start_plainly(turned)
-        return lambda: self._turn_back(wait(), chosen)
+        return Question(partial(self.evaluate_alone, turned), lambda answers: self._turn_back(answers, chosen))
 
-    def start_plainly(self, planes: np.ndarray) -> Callable[[], Answers]:
-        """Begin to evaluate positions as they lie; the planes stay as they are until the answer is there."""
-        answers = self.evaluate_plainly(planes)
-        return lambda: answers
+    def evaluate_alone(self, planes: np.ndarray) -> Answers:
+        """Evaluate positions as they lie, on one core where calls_at_once are as many."""
+        return self.evaluate_plainly(planes)
 
     def _turn_back(self, answers: Answers, chosen: np.ndarray) -> Answers:
         """Return answers about positions that were turned as `chosen` tells, as they lay before."""
@@ -168,10 +160,14 @@ class BoardEvaluator(ABC):
 
     def average(self, planes: np.ndarray, symmetries: int = SYMMETRIES) -> Answers:
         """Evaluate positions as above, each through so many symmetries, and return the means."""
+        return self._average(planes, symmetries, self.evaluate_plainly)
+
+    def _average(self, planes: np.ndarray, symmetries: int, evaluate: Callable[[np.ndarray], Answers]) -> Answers:
+        """Return the means of what `evaluate` says of positions through so many symmetries."""
         size, count = self.board_size, self.plane_set.planes
         points = self._checked(planes).reshape(len(planes), count, size * size)
         turned = [points[:, :, order[:-1]] for order in self._orientation.turns.order[:symmetries]]
-        answers = self.evaluate_plainly(np.concatenate(turned).reshape(-1, count, size, size))
+        answers = evaluate(np.concatenate(turned).reshape(-1, count, size, size))
         return tuple(self._mean_of_boards(answer, symmetries) if self._is_of_boards(answer)
                      else self._mean_by_point(answer, symmetries) for answer in answers)
 

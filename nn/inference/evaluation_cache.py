@@ -4,15 +4,13 @@ Letters: N positions, P planes, S board size.
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from nn.inference.answer_store import keep_answers, look_up, new_answer_store, new_inquiry
-from nn.inference.board_evaluator import Answers, BoardEvaluator
-
-Waiter = Callable[[], Answers]
+from nn.inference.board_evaluator import BoardEvaluator
+from nn.question import Answers, Question
 
 # Memory for answers, bytes.
 CACHE_BYTES = 64 << 20
@@ -22,7 +20,7 @@ NO_LEADS, NO_OWNERSHIP = np.zeros(0, dtype=np.float32), np.zeros((0, 0), dtype=n
 class CachedEvaluator:
     """An evaluator that remembers its answers by a hash of the planes; all else is the evaluator's own.
 
-    Mirror images share an answer, as they do without a cache. One thread at a time may ask.
+    Mirror images share an answer, as they do without a cache. One thread at a time may use it, but for Question.ask.
 
     Attributes:
         asked, found: positions it was asked for, and those that it knew.
@@ -40,14 +38,14 @@ class CachedEvaluator:
 
     def __call__(self, planes: np.ndarray) -> Answers:
         """Evaluate planes [N, P, S, S] as the evaluator does, whose call holds only what is new."""
-        return self._look_up(planes, lambda new: partial(self._evaluator.evaluate_turned, new))()
+        return self._look_up(planes, self._evaluator.evaluate_turned).answer()
 
-    def start(self, planes: np.ndarray) -> Waiter:
-        """Begin to evaluate what is new of the planes as the evaluator does; return what waits for all answers."""
-        return self._look_up(planes, self._evaluator.start_turned)
+    def start(self, planes: np.ndarray) -> Question:
+        """Return the question what the planes are worth; only asking it may run beside other uses."""
+        return self._look_up(planes, self._evaluator.evaluate_turned_alone)
 
-    def _look_up(self, planes: np.ndarray, start: Callable[[np.ndarray], Waiter]) -> Waiter:
-        """Return what gives the answers for planes, of which `start` is called with what is new, turned."""
+    def _look_up(self, planes: np.ndarray, evaluate: Callable[[np.ndarray], Answers]) -> Question:
+        """Return a question for planes, in which `evaluate` is called with what is new, turned."""
         evaluator, count = self._evaluator, len(planes)
         size, tells_lead = evaluator.board_size, evaluator.tells_lead
         points = np.ascontiguousarray(planes, dtype=np.float32).reshape(count, -1, size * size)
@@ -55,17 +53,19 @@ class CachedEvaluator:
         new = look_up(points, self._turns, self._store, inquiry, turned, turned.view(np.uint32))
         self.asked += count
         self.found += count - new
-        wait = start(turned[:new].reshape(new, -1, size, size)) if new else None
 
-        def finish() -> Answers:
-            if wait is not None:
-                logits, values, *others = wait()
+        def ask() -> Answers:
+            return evaluate(turned[:new].reshape(new, -1, size, size)) if new else ()
+
+        def finish(answers: Answers) -> Answers:
+            if answers:
+                logits, values, *others = answers
                 leads, ownership = others or (NO_LEADS, NO_OWNERSHIP)
                 keep_answers(logits, values, leads, ownership, self._turns, self._store, inquiry)
             told = (inquiry.leads, inquiry.ownership) if tells_lead else ()
             return inquiry.logits, inquiry.values, *told
 
-        return finish
+        return Question(ask, finish)
 
     def clear(self) -> None:
         """Forget all answers."""

@@ -101,17 +101,15 @@ class NetworkEvaluator(BoardEvaluator):
 
 def work_alone() -> None:
     """Let torch use one core for what this thread asks of it."""
-    torch.get_num_threads()  # or the first question would set it to what all begin with
-    torch.set_num_threads(1)
+    if torch.get_num_threads() > 1:
+        torch.set_num_threads(1)
 
 
 def share_cores(network: Network, board_size: int | None, symmetries: int, threads: int) -> BoardEvaluator:
     """Return an evaluator that has a call on each of so many cores at a time, faster than one call on all of them."""
-    first, before = NetworkEvaluator(network, 1, board_size), torch.get_num_threads()
+    first = NetworkEvaluator(network, 1, board_size)
     parts = [NetworkEvaluator(network, 1, board_size) if n and first.has_work_space else first for n in range(threads)]
-    evaluator = SharedEvaluator(parts, symmetries, begin=work_alone)
-    torch.set_num_threads(before)  # for threads that begin later
-    return evaluator
+    return SharedEvaluator(parts, symmetries, begin=work_alone)
 
 
 def share_devices(network: Network, board_size: int | None, symmetries: int, devices: Sequence[torch.device],

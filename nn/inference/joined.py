@@ -43,10 +43,10 @@ class JoinedEvaluator(CompositeEvaluator):
         return self._join([part.evaluate_plainly(own)
                            for part, own in zip(self._parts, self._share_out(planes), strict=True)])
 
-    def start_plainly(self, planes: np.ndarray) -> Callable[[], Answers]:
-        """Begin to evaluate positions with all parts at once."""
-        waits = [part.start_plainly(own) for part, own in zip(self._parts, self._share_out(planes), strict=True)]
-        return lambda: self._join([wait() for wait in waits])
+    def evaluate_alone(self, planes: np.ndarray) -> Answers:
+        """Evaluate positions as they lie, on one core where calls_at_once are as many."""
+        return self._join([part.evaluate_alone(own)
+                           for part, own in zip(self._parts, self._share_out(planes), strict=True)])
 
 
 def average(answers: Sequence[Answers]) -> Answers:

@@ -12,9 +12,10 @@ import openvino
 from common.atomic_file import write_atomically
 from common.kernel_cache import cache_folder, source_key
 from common.print_console import print_err
-from nn.inference.board_evaluator import NetworkFacts
-from nn.inference.openvino_evaluator import FACTS_FILE, NETWORK_FILE, OpenVinoEvaluator
+from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
+from nn.inference.openvino_evaluator import FACTS_FILE, NETWORK_FILE, Compiler, OpenVinoEvaluator
 from nn.inference.openvino_precision import Format, choose_formats
+from nn.inference.shared import SharedEvaluator
 from nn.model_file import ModelFile
 from nn.plane_sets import find_plane_set
 
@@ -90,14 +91,17 @@ def find_network(core: Any, folder: Path) -> tuple[Path, Format]:
     return folder / NETWORK_FILE, Format.FULL
 
 
-def load_openvino(model: ModelFile, board_size: int | None, symmetries: int, threads: int) -> OpenVinoEvaluator | None:
+def load_openvino(model: ModelFile, board_size: int | None, symmetries: int, threads: int) -> BoardEvaluator | None:
     """Return the evaluator of a model file, None where torch has to run it; raises ModelFileError."""
     try:
         folder = find_folder(model, board_size)
         if not (folder / FACTS_FILE).is_file():
             make_floats(model, board_size, folder)
         core = openvino.Core()
-        return OpenVinoEvaluator(core, *find_network(core, folder), symmetries, threads)
+        compiler = Compiler(core, *find_network(core, folder))
+        if threads == 1:
+            return OpenVinoEvaluator(compiler, symmetries)
+        return SharedEvaluator([OpenVinoEvaluator(compiler, 1) for _ in range(threads)], symmetries)
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         print_err(f"OpenVINO cannot run {model}, torch does: {' '.join(str(error).split())[:200]}")
         return None

@@ -1,12 +1,11 @@
 """Several calls of the network under way at a time: a sound tree, the same each time, and nothing waits in the end."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
+from nn.question import Question
 from tests.mcts.evaluators import Answer, HashEvaluator
 from tests.mcts.trees import Game, check_tree, small_params, snapshot
 
@@ -24,18 +23,21 @@ class Pipelined(HashEvaluator):
         self.started = 0
         self.fail_at = fail_at
 
-    def start(self, planes: np.ndarray) -> Callable[[], Answer]:
+    def start(self, planes: np.ndarray) -> Question:
         number, kept = self.started, planes.copy()
         self.started += 1
         self.events.append("start")
 
-        def wait() -> Answer:
-            self.events.append("finish")
+        def calculate() -> Answer:
             if number == self.fail_at:
                 raise RuntimeError("the network is gone")
+            return ()
+
+        def finish(_: Answer) -> Answer:
+            self.events.append("finish")
             return self(kept)
 
-        return wait
+        return Question(calculate, finish)
 
 
 @pytest.mark.parametrize("batch_size", [2, 3, 16])

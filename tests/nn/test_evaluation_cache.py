@@ -41,7 +41,7 @@ def some_planes(count: int) -> np.ndarray:
 
 
 def ways_to_ask(evaluator: BoardEvaluator | CachedEvaluator) -> list[Callable[[np.ndarray], Answers]]:
-    return [evaluator, lambda planes: evaluator.start(planes)()]
+    return [evaluator, lambda planes: evaluator.start(planes).answer()]
 
 
 @pytest.mark.parametrize("way", [0, 1])
@@ -86,9 +86,11 @@ def test_two_calls_under_way_at_a_time() -> None:
     positions, plain = some_planes(12), Seeing(True)
     cached = CachedEvaluator(Seeing(True), memory=0)
     cached(positions[:2])
-    waits = [cached.start(positions[:6]), cached.start(positions[4:])]
-    for wait, planes in zip(waits, (positions[:6], positions[4:]), strict=True):
-        for found, wanted in zip(wait(), plain(planes), strict=True):
+    questions = [cached.start(positions[:6]), cached.start(positions[4:])]
+    for question in reversed(questions):
+        question.ask()
+    for question, planes in zip(questions, (positions[:6], positions[4:]), strict=True):
+        for found, wanted in zip(question.take(), plain(planes), strict=True):
             np.testing.assert_array_equal(found, wanted)
 
 

@@ -51,7 +51,7 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def ways_to_ask(evaluator: BoardEvaluator) -> list[Callable[[np.ndarray], tuple[np.ndarray, ...]]]:
-    return [evaluator, lambda planes: evaluator.start(planes)(), evaluator.average, evaluator.evaluate_plainly]
+    return [evaluator, lambda planes: evaluator.start(planes).answer(), evaluator.average, evaluator.evaluate_plainly]
 
 
 @pytest.mark.parametrize("tells", [(True, True), (True, False), (False, False)])

@@ -106,9 +106,10 @@ def test_it_gives_the_answers_of_the_network(kind: str, runtime: Path, tmp_path:
         blob.write_bytes(b"damaged")
     from nn.inference import openvino_export
     monkeypatch.setattr(openvino_export, "export", lambda *_: pytest.fail("what was kept is not found"))
-    again = load_evaluator(tmp_path / "x.bin", SIZE, threads=3)
+    again = load_evaluator(tmp_path / "x.bin", SIZE, threads=2)
     assert (again.description, again.sizes, again.note) == (first.description, first.sizes, first.note)
     check(again, network)
+    check(load_evaluator(tmp_path / "x.bin", SIZE, threads=1), network)
 
 
 @pytest.mark.slow
@@ -163,7 +164,8 @@ def test_when_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_search_waits_for_a_size_to_be_compiled(second_start: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All are ready after `prepare_more` and its thread, and kept on disk: a timed search pays for nothing"""
-    evaluator = load_evaluator(second_start, SIZE)
+    from nn.inference import openvino_evaluator
+    evaluator = load_evaluator(second_start, SIZE, threads=2)
     evaluator.prepare_more()
     for thread in threading.enumerate():
         if thread.name == "OpenVINO sizes":
@@ -172,10 +174,10 @@ def test_no_search_waits_for_a_size_to_be_compiled(second_start: Path, monkeypat
     def fail(*_: object) -> None:
         raise AssertionError("a size was compiled in a search")
 
-    monkeypatch.setattr(type(evaluator), "_compile", fail)
+    monkeypatch.setattr(openvino_evaluator.Compiler, "make_run", fail)
     for count in (1, 3, 8, 50, 100):
         planes = np.zeros((count, evaluator.plane_set.planes, SIZE, SIZE), dtype=np.float32)
-        assert len(evaluator(planes)[0]) == count
+        assert len(evaluator(planes)[0]) == len(evaluator.start(planes).answer()[0]) == count
 
 
 def test_a_cache_passes_on_what_only_the_evaluator_can(second_start: Path) -> None:

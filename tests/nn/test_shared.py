@@ -1,7 +1,8 @@
-"""One network on several devices: calls in turn, all at a time, the same answers. CPUs stand for GPUs here."""
+"""One network on several devices: a call for each at a time, the same answers. CPUs stand for GPUs here."""
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -41,18 +42,31 @@ def planes_of(count: int, planes: int = 6) -> np.ndarray:
     return np.random.default_rng(count).random((count, planes, SIZE, SIZE), dtype=np.float32)
 
 
-def test_calls_go_to_the_devices_in_turn_and_wait_for_none() -> None:
-    devices = [Device(number) for number in range(3)]
-    shared = SharedEvaluator(devices, calls_each=2)
-    assert shared.calls_at_once == 6
-    waits = [shared.start(planes_of(count)) for count in (1, 2, 3, 4)]  # none has answered yet
-    devices[1].go.set()
-    assert float(waits[1]()[1][0, 0]) == 1.0
-    devices[0].go.set()
-    devices[2].go.set()
-    assert [float(wait()[1][0, 0]) for wait in waits] == [0.0, 1.0, 2.0, 0.0]
-    assert [one.calls for one in devices] == [[0, 1, 4], [0, 2], [0, 3]]
-    assert len(set.union(*(one.threads for one in devices))) == 3, "each has a thread of its own"
+def test_each_thread_that_asks_has_a_device_to_itself() -> None:
+    devices, begun = [Device(number) for number in range(3)], list[int]()
+    shared = SharedEvaluator(devices, begin=lambda: begun.append(threading.get_ident()))
+    assert shared.calls_at_once == 3
+    questions = [shared.start(planes_of(count)) for count in (1, 2, 3)]
+    with ThreadPoolExecutor(3) as pool:
+        runs = [pool.submit(question.ask) for question in questions]
+        for one in devices:
+            one.go.set()
+        for run in runs:
+            run.result()
+    answers = [question.take() for question in questions]
+    assert [len(answer[0]) for answer in answers] == [1, 2, 3]
+    assert sorted(float(answer[1][0, 0]) for answer in answers) == [0.0, 1.0, 2.0], "none waits for another"
+    assert set.union(*(one.threads for one in devices)) == set(begun), "they calculate in the threads that ask"
+
+
+def test_a_device_may_have_several_calls() -> None:
+    device = Device(0)
+    shared, planes = SharedEvaluator([device], calls_each=2), planes_of(1)
+    assert shared.calls_at_once == 2
+    device.go.set()
+    with ThreadPoolExecutor(2) as pool:
+        assert len(list(pool.map(lambda question: question.answer(), [shared.start(planes) for _ in range(8)]))) == 8
+    assert device.calls == [0] + [1] * 8
 
 
 @pytest.mark.parametrize(("count", "parts"), [(1, [1]), (2, [1, 1]), (7, [4, 3]), (20, [8, 8, 2, 2])])
@@ -76,7 +90,7 @@ def check_same(found: BoardEvaluator, model: Path) -> None:
     """Compare with the network on one device, in calls of several sizes and in a search."""
     single = NetworkEvaluator(load_network(model), board_size=SIZE)
     for count in (1, 2, 9):
-        for answers in (found(planes_of(count, 24)), found.start(planes_of(count, 24))()):
+        for answers in (found(planes_of(count, 24)), found.start(planes_of(count, 24)).answer()):
             expected = single(planes_of(count, 24))
             chances, same = (np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
                              for logits in (answers[0], expected[0]))

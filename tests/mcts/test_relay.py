@@ -1,0 +1,78 @@
+"""Threads that take turns: in order, one at a time, together in between; what fails is raised and nobody is left."""
+
+import threading
+import time
+
+import pytest
+
+from mcts.relay import Relay
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_turns_have_an_order_and_never_overlap(threads: int) -> None:
+    relay, order, inside = Relay[int](threads), list[int](), threading.Lock()
+    assert relay.threads == threads
+    left = {n: n + 2 for n in range(threads)}  # they leave at different times
+
+    def turn(me: int | None) -> int | None:
+        assert inside.acquire(blocking=False), "another thread has its turn"
+        me = len(order) if me is None else me
+        order.append(me)
+        left[me] -= 1
+        inside.release()
+        return me if left[me] else None
+
+    for _ in range(2):  # the threads are used again
+        order.clear()
+        left.update((n, n + 2) for n in range(threads))
+        relay.run(turn, lambda me: time.sleep(0.001 * (threads - me)))
+        rounds = [[n for n in range(threads) if n + 2 > number] for number in range(threads + 1)]
+        assert order == [n for members in rounds for n in members]
+
+
+def test_threads_are_together_between_turns() -> None:
+    """All have to be there before any goes on: with turns in between that waited for each other, none would."""
+    barrier, rounds = threading.Barrier(3), dict[int, int]()
+
+    def turn(me: int | None) -> int | None:
+        me = len(rounds) if me is None else me
+        rounds[me] = rounds.get(me, 0) + 1
+        return me if rounds[me] < 5 else None
+
+    Relay[int](3).run(turn, lambda _: (barrier.wait(60), None)[1])
+    assert rounds == {0: 5, 1: 5, 2: 5}
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("where", ["turn", "between"])
+def test_a_failure_is_raised_and_ends_all(threads: int, where: str) -> None:
+    relay, calls = Relay[int](threads), {"turn": 0, "between": 0}
+
+    def count(place: str) -> int:
+        calls[place] += 1
+        if place == where and calls[place] == 4:
+            raise ValueError("broken")
+        return calls[place]
+
+    with pytest.raises(ValueError, match="broken"):
+        relay.run(lambda _: count("turn"), lambda _: (count("between"), None)[1])
+    assert calls["turn"] < 12
+    seen = list[int | None]()
+    relay.run(lambda last: seen.append(last), lambda _: None)  # type: ignore[func-returns-value]
+    assert seen == [None] * threads, "it can be used again"
+
+
+def test_an_interruption_waits_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    relay, ended = Relay[int](2), list[int]()
+
+    def interrupt(runs: list[object]) -> None:
+        monkeypatch.undo()
+        time.sleep(0.02)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mcts.relay.wait", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        relay.run(lambda _: 1, lambda _: (time.sleep(0.001), ended.append(1))[1])
+    count = len(ended)
+    time.sleep(0.02)
+    assert len(ended) == count > 0, "nobody goes on behind the caller's back"
