@@ -7,7 +7,7 @@ which is finished before the next begins.
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ from nn.feature import Encoder, Evaluator, plane_set_of
 from nn.question import Question
 
 # The entries of a batch that belong to one call; all else is shared by the batches of a search.
-OF_ONE_CALL = ("positions", "leaf", "path", "length", "share", "playout_value", "playout", "owner", "queue", "random_state")
+OF_ONE_CALL = ("positions", "leaf", "path", "length", "share", "playout_value", "playout", "owner", "queue", "random_state", "filled")
 # Positions that one of several calls is filled up with where the others are empty.
 LEAST_AHEAD = 2
 
@@ -68,6 +68,11 @@ def choose_rollouts(board_size: int, params: SearchParams) -> Callable[[Batch, i
     return PatternRollouts(board_size, getattr(params, "uct", UctParams()))
 
 
+def sizes_of_calls(leaves: int, sizes: Sequence[int]) -> list[int]:
+    """Return for 0, 1, ... `leaves` positions how many the network calculates at least, which has such sizes of calls."""
+    return [next((min(size, leaves) for size in sizes if size >= count), 0) for count in range(leaves + 1)]
+
+
 class NetworkCalls:
     """The calls of one tree.
 
@@ -88,6 +93,8 @@ class NetworkCalls:
         self._tactician = new_tactician(board_size, params.tactics, is_root=True)
         self._leaf_tactician = new_tactician(board_size, params.tactics, is_root=False)
         batches = [new_batch(board_size, leaves, plane_set) for _ in range(self.at_once)]
+        for own in batches:
+            own.filled[:] = sizes_of_calls(leaves, getattr(evaluator, "call_sizes", ()))
         self.batch = batches[0]
         self._free: deque[Lane] = deque()
         for own in batches:

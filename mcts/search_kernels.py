@@ -197,6 +197,7 @@ def select_batch(
             wanted = visits
         if visits == wanted and first < 0:
             first = count
+            room = max(room, batch.filled[count])
         if is_new and not is_over:
             expand(tree, node, line, batch.line_past, batch, count, plan.selection.atari_prior)
             add_virtual_loss(tree, batch, count, 1)

@@ -84,6 +84,7 @@ class BoardEvaluator(ABC):
     """
 
     calls_at_once = 1
+    call_sizes: Sequence[int] = ()
 
     def __init__(self, facts: NetworkFacts, where: str, batch_limit: int, symmetries: int) -> None:
         """Take what is known of the network; `where` tells device and number format."""

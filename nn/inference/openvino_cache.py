@@ -81,14 +81,12 @@ def bears_integers(core: Any, folder: Path) -> bool:
     return (folder / VERDICT_FILE).read_text() == SUITS
 
 
-def find_network(core: Any, folder: Path) -> tuple[Path, Format]:
-    """Return the file of the network to run, and the format that it is fastest in here."""
-    for number_format in choose_formats(core):
-        if number_format is not Format.INTEGER:
-            return folder / NETWORK_FILE, number_format
-        if bears_integers(core, folder):
-            return folder / INTEGER_FILE, number_format
-    return folder / NETWORK_FILE, Format.FULL
+def find_network(core: Any, folder: Path) -> tuple[Path, Format, Format]:
+    """Return the file of the network to run, its format that is fastest here, and that of what is not in integers."""
+    *integers, floats = choose_formats(core)
+    if integers and bears_integers(core, folder):
+        return folder / INTEGER_FILE, Format.INTEGER, floats
+    return folder / NETWORK_FILE, floats, floats
 
 
 def load_openvino(model: ModelFile, board_size: int | None, symmetries: int, threads: int) -> BoardEvaluator | None:

@@ -46,13 +46,13 @@ class Run:
 class Compiler:
     """Compiles a network for runs of one thread; one size at a time, whoever asks."""
 
-    def __init__(self, core: Any, network: Path, number_format: Format) -> None:
-        """Take the file of a network beside its facts."""
+    def __init__(self, core: Any, network: Path, number_format: Format, floats: Format) -> None:
+        """Take the file of a network beside its facts; all that it does not have in integers it has in `floats`."""
         self.facts = NetworkFacts.parse(network.with_name(FACTS_FILE).read_bytes())
         self.number_format = number_format
         self._core, self._network = core, network
         self._config = {"NUM_STREAMS": 1, "INFERENCE_NUM_THREADS": 1, "ENABLE_CPU_PINNING": False,
-                        "INFERENCE_PRECISION_HINT": number_format.hint}
+                        "INFERENCE_PRECISION_HINT": floats.hint}
         processor = core.get_property("CPU", "FULL_DEVICE_NAME")
         self._stamp = hashlib.sha256(f"{processor}{self._config}{number_format}".encode()).hexdigest()[:8]
         self._shape = PLANE_SETS[self.facts.features].planes, self.facts.board_size, self.facts.board_size
@@ -90,6 +90,7 @@ class OpenVinoEvaluator(BoardEvaluator):
         where = f"on cpu, {compiler.number_format.value}, OpenVINO"
         super().__init__(compiler.facts, where, BATCH_LIMIT, symmetries)
         self._compiler = compiler
+        self.call_sizes = SIZES
         self._runs: dict[int, Run] = {}
         self._lock, self._making = threading.Lock(), threading.Lock()
 

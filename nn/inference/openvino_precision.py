@@ -2,7 +2,8 @@
 
 Processors with AVX-512 VNNI or a matrix unit (AMX) multiply integers of 8 bits two to three times as fast as float32.
 With bfloat16 those with the unit, and AMD's, gain as much; Intel's without it, which virtual machines often hide, are
-slower with it than with float32. So it is measured, once a machine.
+slower with it than with float32. So it is measured, once a machine. What a network in integers has beside its
+convolutions of 3x3 is calculated in the better one of the other two.
 """
 
 import contextlib
@@ -36,7 +37,7 @@ class Format(Enum):
 
     @property
     def hint(self) -> str:
-        """Return how OpenVINO calculates what the model leaves open."""
+        """Return how OpenVINO is told this format of floating-point numbers."""
         return "bf16" if self is Format.HALF else "f32"
 
 
@@ -72,7 +73,7 @@ def measure(core: Any, new: Format, old: Format) -> float:
 
 
 def find_fastest(core: Any, capabilities: list[str]) -> list[Format]:
-    """Return the formats that are worth using, the first choice first; the last is one that every network bears."""
+    """Return the formats that are worth using: integers if they are, and the better one for what is not in them."""
     floats = Format.FULL
     if "BF16" in capabilities and measure(core, Format.HALF, Format.FULL) >= HALF_GAIN:
         floats = Format.HALF
@@ -82,14 +83,21 @@ def find_fastest(core: Any, capabilities: list[str]) -> list[Format]:
 
 
 def choose_formats(core: Any) -> list[Format]:
-    """Return what find_fastest does, measured at the first call on a machine and kept on disk.
+    """Return what is fastest here, or what PRECISION_VARIABLE names; the last one is no integers.
 
     Raises ValueError where PRECISION_VARIABLE names none.
     """
-    if wanted := os.environ.get(PRECISION_VARIABLE):
-        if wanted not in [one.value for one in Format]:
-            raise ValueError(f"{PRECISION_VARIABLE}={wanted}: say {', '.join(one.value for one in Format)}")
-        return [Format(wanted), Format.FULL]
+    wanted = os.environ.get(PRECISION_VARIABLE)
+    if wanted and wanted not in [one.value for one in Format]:
+        raise ValueError(f"{PRECISION_VARIABLE}={wanted}: say {', '.join(one.value for one in Format)}")
+    if wanted and Format(wanted) is not Format.INTEGER:
+        return [Format(wanted)]
+    fastest = recall_fastest(core)
+    return [Format.INTEGER, fastest[-1]] if wanted else fastest
+
+
+def recall_fastest(core: Any) -> list[Format]:
+    """Return what find_fastest does, measured at the first call on a machine and kept on disk."""
     capabilities = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     stamp = f"{openvino.__version__} {core.get_property('CPU', 'FULL_DEVICE_NAME')} {capabilities}".encode()
     name, base = f"formats-{hashlib.sha256(stamp).hexdigest()[:8]}.txt", cache_folder()

@@ -25,6 +25,7 @@ class SharedEvaluator(CompositeEvaluator):
         super().__init__(parts, first.facts, first.batch_limit * len(parts), symmetries)
         self.calls_at_once = calls_each * len(parts)
         self.description, self.note = f"{first.description}, {self.calls_at_once} calls at a time", first.note
+        self.call_sizes = first.call_sizes
         self._free, self._begin = deque([*parts] * calls_each), begin
         self._pool = ThreadPoolExecutor(len(parts), "network", begin)
 

@@ -85,10 +85,14 @@ def test_a_format_that_fails_is_not_faster(precision: ModuleType) -> None:
 def test_a_user_may_name_the_format(precision: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(precision, "measure", lambda *_: pytest.fail("nothing is to be measured"))
     monkeypatch.setenv(precision.PRECISION_VARIABLE, "bfloat16")
-    assert [one.value for one in precision.choose_formats(Core("INT8"))] == ["bfloat16", "float32"]
+    assert [one.value for one in precision.choose_formats(Core("INT8"))] == ["bfloat16"]
     monkeypatch.setenv(precision.PRECISION_VARIABLE, "int4")
     with pytest.raises(ValueError, match="HIYOKO_PRECISION=int4: say int8, bfloat16, float32"):
         precision.choose_formats(Core("INT8"))
+    monkeypatch.setattr(precision, "measure", lambda _, new, old: 1.2)
+    monkeypatch.setenv(precision.PRECISION_VARIABLE, "int8")
+    assert [one.value for one in precision.choose_formats(Core("BF16", "INT8"))] == ["int8", "bfloat16"], \
+        "what is not in integers is in the faster one of the others"
 
 
 def test_the_tower_in_integers_has_them_in_every_convolution(precision: ModuleType) -> None:
