@@ -27,7 +27,7 @@ class SharedEvaluator(CompositeEvaluator):
         self.description, self.note = f"{first.description}, {self.calls_at_once} calls at a time", first.note
         self.call_sizes = first.call_sizes
         self._free, self._begin = deque([*parts] * calls_each), begin
-        self._pool = ThreadPoolExecutor(len(parts), "network", begin)
+        self._pool = ThreadPoolExecutor(max(1, len(parts) - 1), "network", begin)
 
     def evaluate_alone(self, planes: np.ndarray) -> Answers:
         """Evaluate positions as they lie, on a device that is free, in this thread."""
@@ -39,7 +39,10 @@ class SharedEvaluator(CompositeEvaluator):
             self._free.append(part)
 
     def _evaluate(self, planes: np.ndarray) -> Answers:
-        """Evaluate at most batch_limit positions, in parts on all devices."""
-        shares = np.array_split(planes, min(len(planes), len(self._parts)))
-        answers = self._pool.map(lambda part, share: part.evaluate_plainly(share), self._parts, shares)
+        """Evaluate at most batch_limit positions, in parts on all devices, the first of them in this thread."""
+        first, *shares = np.array_split(planes, min(len(planes), len(self._parts)))
+        others = [self._pool.submit(part.evaluate_plainly, share)
+                  for part, share in zip(self._parts[1:], shares, strict=False)]
+        self._begin()
+        answers = [self._parts[0].evaluate_plainly(first), *(other.result() for other in others)]
         return tuple(np.concatenate(arrays) for arrays in zip(*answers, strict=True))
