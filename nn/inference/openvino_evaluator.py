@@ -60,8 +60,11 @@ class Compiler:
 
     def make_run(self, size: int) -> Run:
         """Return a new run of so many positions; what was compiled before, or by an earlier start, is only read."""
-        with self._lock:
-            request = self._compile(size).create_infer_request()
+        compiled = self._read(size)
+        if compiled is None:
+            with self._lock:
+                compiled = self._read(size) or self._compile(size)
+        request = compiled.create_infer_request()
         # OpenVINO's own memory: to let go of an array of Python its threads would need the interpreter's lock, and
         # whoever drops the network may hold that lock while he waits for these threads to end.
         planes = request.get_input_tensor().data
@@ -69,16 +72,23 @@ class Compiler:
         outputs = range(len(request.model_outputs))
         return Run(planes, [request.get_output_tensor(i).data for i in outputs], request)
 
+    def _find_blob(self, size: int) -> Path:
+        """Return the file of what is compiled for runs of a size."""
+        return self._network.with_name(f"{size}-{self._stamp}.blob")
+
+    def _read(self, size: int) -> Any:
+        """Return what was compiled for runs of a size, None where there is nothing, or something damaged."""
+        with contextlib.suppress(OSError, RuntimeError):
+            return self._core.import_model(io.BytesIO(self._find_blob(size).read_bytes()), "CPU", self._config)
+        return None
+
     def _compile(self, size: int) -> Any:
-        """Return the network compiled for runs of a size."""
-        blob = self._network.with_name(f"{size}-{self._stamp}.blob")
-        with contextlib.suppress(OSError, RuntimeError):  # damaged: compiled anew
-            return self._core.import_model(io.BytesIO(blob.read_bytes()), "CPU", self._config)
+        """Compile the network for runs of a size, and keep that on disk."""
         model = self._core.read_model(self._network)
         model.reshape({0: [size, *self._shape]})
         compiled = self._core.compile_model(model, "CPU", self._config)
         with contextlib.suppress(OSError):
-            write_atomically(blob, compiled.export_model().getvalue())
+            write_atomically(self._find_blob(size), compiled.export_model().getvalue())
         return compiled
 
 
@@ -113,11 +123,12 @@ class OpenVinoEvaluator(BoardEvaluator):
                     self._find_run(size)
 
     def _find_run(self, size: int) -> Run:
-        """Return the run of a size."""
-        with self._making:
-            if size not in self._runs:
-                self._runs[size] = self._compiler.make_run(size)
-            return self._runs[size]
+        """Return the run of a size; one that is there is not waited for, whatever else is being made."""
+        if size not in self._runs:
+            with self._making:
+                if size not in self._runs:
+                    self._runs[size] = self._compiler.make_run(size)
+        return self._runs[size]
 
     def _evaluate(self, planes: np.ndarray) -> Answers:
         """Evaluate at most batch_limit positions, in this thread."""
