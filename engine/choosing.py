@@ -19,7 +19,8 @@ from mcts.analysis import SearchResult, single_move
 from mcts.params import SearchLimit
 from mcts.restriction import Restriction
 from mcts.time_manager import UNLIMITED_VISITS, TimeManager
-from mcts.tree import MCTSTree, Wishes
+from mcts.tree import MCTSTree
+from mcts.wishes import Wishes
 from nn.inference.policy_player import evaluate
 
 StopFunction = Callable[[], bool]

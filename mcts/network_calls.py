@@ -1,7 +1,7 @@
 """The calls of the network that a search has under way: while some are calculated, it prepares the next.
 
 An evaluator that several threads may ask at once says so by `calls_at_once` and takes their calls by `start(planes)`
-(nn/question.py); as many threads take turns at the tree (mcts/relay.py). Any other one has a single call under way,
+(nn/evaluation.py); as many threads take turns at the tree (mcts/relay.py). Any other one has a single call under way,
 which is finished before the next begins.
 """
 
@@ -23,11 +23,12 @@ from mcts.relay import Relay
 from mcts.search_kernels import back_up_batch, raise_least_priors, raise_priors, select_batch
 from mcts.tactics.hints import hint_leaf, hint_root, new_tactician
 from mcts.tree_arrays import NODES, ROOT, Batch, Position, Tree, bring_forward, new_batch, take_answer
+from nn.evaluation import Evaluation
 from nn.feature import Encoder, Evaluator, plane_set_of
-from nn.question import Question
 
 # The entries of a batch that belong to one call; all else is shared by the batches of a search.
-OF_ONE_CALL = ("positions", "leaf", "path", "length", "share", "playout_value", "playout", "owner", "queue", "random_state", "filled")
+OF_ONE_CALL = ("positions", "leaf", "path", "length", "share", "playout_value", "playout", "owner", "queue",
+               "random_state", "filled")
 # Positions that one of several calls is filled up with where the others are empty.
 LEAST_AHEAD = 2
 
@@ -46,17 +47,22 @@ class Call(NamedTuple):
     lane: Lane
     waiting: int  # positions that the network is asked about
     visits: int  # those begun with it, and those that needed no network
-    question: Question | None  # what the network is asked
+    evaluation: Evaluation | None  # what the network says of them
     play_out: Callable[[], None] | None  # what plays its positions out, if that is wanted
     begin: float  # when its lines began to be selected, as time.perf_counter tells
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it begins nothing."""
+        return not (self.visits or self.waiting)
 
 
 def work(call: Call) -> None:
     """Do what a call takes beside the tree, in this thread: playouts, and what the network calculates."""
     if call.play_out is not None:
         call.play_out()
-    if call.question is not None:
-        call.question.ask()
+    if call.evaluation is not None:
+        call.evaluation.calculate()
 
 
 def choose_rollouts(board_size: int, params: SearchParams) -> Callable[[Batch, int, float, Selection], None]:
@@ -69,7 +75,7 @@ def choose_rollouts(board_size: int, params: SearchParams) -> Callable[[Batch, i
 
 
 def sizes_of_calls(leaves: int, sizes: Sequence[int]) -> list[int]:
-    """Return for 0, 1, ... `leaves` positions how many the network calculates at least, which has such sizes of calls."""
+    """Return for 0, 1, ... `leaves` positions how many the network calculates, whose calls have such sizes."""
     return [next((min(size, leaves) for size in sizes if size >= count), 0) for count in range(leaves + 1)]
 
 
@@ -124,38 +130,38 @@ class NetworkCalls:
         if self.at_once > 1:  # about as long as the call beside it: they are finished in turn
             ahead = min(ahead, max(LEAST_AHEAD, self._under_way[-1].waiting if self._under_way else 0))
         waiting, others = select_batch(tree, root, line, lane.batch, wanted, plan, done, ahead)
-        question = play_out = None
+        evaluation = play_out = None
         if waiting:
-            question = self._prepare(lane.encode(lane.batch.positions, waiting, plan.komi), is_root)
+            evaluation = self._prepare(lane.encode(lane.batch.positions, waiting, plan.komi), is_root)
             if self._leaf_tactician is not None:
                 for node, position in zip(lane.batch.leaf[:waiting], lane.batch.positions.now, strict=False):
                     raise_least_priors(tree, int(node), hint_leaf(self._leaf_tactician, position))
             if plan.selection.playouts:
                 play_out = partial(lane.play_out, lane.batch, waiting, plan.komi, plan.selection)
-        return self._enter(Call(lane, waiting, waiting + others, question, play_out, begin))
+        return self._enter(Call(lane, waiting, waiting + others, evaluation, play_out, begin))
 
     def _enter(self, call: Call) -> Call:
         """Take a call, in the first free lane, as under way, if it begins anything; return it."""
-        if call.visits or call.waiting:
+        if not call.is_idle:
             self._free.popleft()
             self._under_way.append(call)
             self.visits += call.visits
         return call
 
-    def _prepare(self, planes: np.ndarray, is_root: bool) -> Question:
-        """Return the question what planes are worth."""
+    def _prepare(self, planes: np.ndarray, is_root: bool) -> Evaluation:
+        """Prepare to evaluate planes."""
         if is_root:
-            return Question(partial(getattr(self._evaluator, "average", self._evaluator), planes))
+            return Evaluation(partial(getattr(self._evaluator, "average", self._evaluator), planes))
         start = getattr(self._evaluator, "start", None)
-        return start(planes) if start else Question(partial(self._evaluator, planes))
+        return start(planes) if start else Evaluation(partial(self._evaluator, planes))
 
     def finish(self, tree: Tree, policy_index: np.ndarray, temperature: float) -> Call:
         """Back up what the oldest call, whose work is done, brought, and return it. Modifies tree."""
         call = self._under_way.popleft()
         self._free.append(call.lane)
         self.visits -= call.visits
-        if call.question is not None:
-            answer, batch = take_answer(*call.question.take()), call.lane.batch
+        if call.evaluation is not None:
+            answer, batch = take_answer(*call.evaluation.take()), call.lane.batch
             if self._prune < KEEP_ALL:
                 prune_batch(tree, batch, call.waiting, answer.logits, policy_index, self._prune)
             back_up_batch(tree, batch, call.waiting, answer, policy_index, temperature)

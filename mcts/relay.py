@@ -1,4 +1,4 @@
-"""Threads that take turns at a search: while one has the tree, the others are in the network, each on a core of its own.
+"""Threads that take turns at a search: while one has the tree, the others are in the network, each on its own core.
 
 dlshogi lets two threads take turns (T. Yamaoka, "dlshogi"). Here the turns have a fixed order, so that a search stays
 the same each time, however long each call of the network takes.

@@ -6,7 +6,6 @@ policy logits, float32 [N, A], and value probabilities (loss, draw, win), float3
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,30 +37,12 @@ from mcts.tree_arrays import (
     new_line,
     new_tree,
 )
+from mcts.wishes import Wishes
 from nn.feature import Evaluator, past_of, plane_set_of
 
 NO_SCHEDULE = np.zeros(1, dtype=np.int32)
 
 TREES = 2  # one, and a spare one to which what is kept from move to move is copied
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What a search is asked for beside position and limit.
-
-    Attributes:
-        on_report: called after every batch.
-        should_stop: asked before every batch.
-        restriction: moves that are no candidates.
-        root_temperature: how much wider than usual the search is at the root.
-        rng: where noise comes from; None for none.
-    """
-
-    on_report: Callable[["MCTSTree"], None] | None = None
-    should_stop: Callable[[], bool] | None = None
-    restriction: Restriction | None = None
-    root_temperature: float = 1.0
-    rng: np.random.Generator | None = None
 
 
 class MCTSTree:
@@ -230,7 +211,7 @@ class MCTSTree:
 
     def _finish_call(self, call: Call | None, progress: SearchProgress) -> bool:
         """Back up what a call brought whose work is done; return whether it had begun anything."""
-        if call is None or not (call.visits or call.waiting):
+        if call is None or call.is_idle:
             return False
         self._calls.finish(self._tree, self.geometry.policy_index, float(self.params.policy_temperature))
         progress.add_batch(call.visits, call.begin)

@@ -21,7 +21,7 @@ from mcts.network_calls import Call, NetworkCalls
 from mcts.params import Plan, SearchLimit, SearchParams
 from mcts.search_kernels import raise_priors
 from mcts.tactics.hints import Tactician, hint_leaf
-from mcts.tree import MCTSTree, Wishes
+from mcts.tree import MCTSTree
 from mcts.tree_arrays import NODES, Position, Tree
 from mcts.uct.kernels import (
     UctPlan,
@@ -36,6 +36,7 @@ from mcts.uct.kernels import (
 from mcts.uct.params import PlayoutParams
 from mcts.uct.playout_board import new_playout_work
 from mcts.uct.playout_rules import load_prior_table, make_rules
+from mcts.wishes import Wishes
 from nn.classifier import PointJudge, new_judge, read_classifier
 from nn.feature import Evaluator
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from board.geometry import SYMMETRIES
+from nn.evaluation import Answers, Evaluation
 from nn.inference.orientation import Orientation, Turns
 from nn.plane_sets import find_plane_set
-from nn.question import Answers, Question
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,8 @@ class BoardEvaluator(ABC):
         sizes: those that the network could be loaded for.
         tells_lead: whether it tells lead and ownership, too.
         batch_limit: positions that are evaluated at a time; a call may bring more.
-        calls_at_once: how many threads may ask questions of `start` at a time without waiting for each other.
+        calls_at_once: how many threads may calculate what `start` prepares at a time without waiting for each other.
+        call_sizes: how many positions a call calculates, the next of these; empty where that is as many as it has.
         description: device, number format and shape of the network, for people.
         note: what a user should know before he plays with it, mostly nothing.
     """
@@ -143,12 +144,12 @@ class BoardEvaluator(ABC):
             return self.evaluate_alone(planes)
         return self._average(planes, self._symmetries, self.evaluate_alone)
 
-    def start(self, planes: np.ndarray) -> Question:
-        """Return the question what positions are worth; the planes may be overwritten before it is asked."""
+    def start(self, planes: np.ndarray) -> Evaluation:
+        """Prepare to evaluate positions; the planes may be overwritten before that is calculated."""
         if self._symmetries > 1:
-            return Question(partial(self.evaluate_turned_alone, planes.copy()))
+            return Evaluation(partial(self.evaluate_turned_alone, planes.copy()))
         turned, chosen = self._orientation.turn(self._checked(planes))
-        return Question(partial(self.evaluate_alone, turned), lambda answers: self._turn_back(answers, chosen))
+        return Evaluation(partial(self.evaluate_alone, turned), lambda answers: self._turn_back(answers, chosen))
 
     def evaluate_alone(self, planes: np.ndarray) -> Answers:
         """Evaluate positions as they lie, on one core where calls_at_once are as many."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from nn.evaluation import Answers, Evaluation
 from nn.inference.answer_store import keep_answers, look_up, new_answer_store, new_inquiry
 from nn.inference.board_evaluator import BoardEvaluator
-from nn.question import Answers, Question
 
 # Memory for answers, bytes.
 CACHE_BYTES = 64 << 20
@@ -20,7 +20,8 @@ NO_LEADS, NO_OWNERSHIP = np.zeros(0, dtype=np.float32), np.zeros((0, 0), dtype=n
 class CachedEvaluator:
     """An evaluator that remembers its answers by a hash of the planes; all else is the evaluator's own.
 
-    Mirror images share an answer, as they do without a cache. One thread at a time may use it, but for Question.ask.
+    Mirror images share an answer, as they do without a cache. One thread at a time may use it, but to calculate what it
+    has prepared.
 
     Attributes:
         asked, found: positions it was asked for, and those that it knew.
@@ -40,12 +41,12 @@ class CachedEvaluator:
         """Evaluate planes [N, P, S, S] as the evaluator does, whose call holds only what is new."""
         return self._look_up(planes, self._evaluator.evaluate_turned).answer()
 
-    def start(self, planes: np.ndarray) -> Question:
-        """Return the question what the planes are worth; only asking it may run beside other uses."""
+    def start(self, planes: np.ndarray) -> Evaluation:
+        """Prepare to evaluate planes; only what is calculated of that may run beside other uses."""
         return self._look_up(planes, self._evaluator.evaluate_turned_alone)
 
-    def _look_up(self, planes: np.ndarray, evaluate: Callable[[np.ndarray], Answers]) -> Question:
-        """Return a question for planes, in which `evaluate` is called with what is new, turned."""
+    def _look_up(self, planes: np.ndarray, evaluate: Callable[[np.ndarray], Answers]) -> Evaluation:
+        """Prepare to evaluate planes, of which `evaluate` is called with what is new, turned."""
         evaluator, count = self._evaluator, len(planes)
         size, tells_lead = evaluator.board_size, evaluator.tells_lead
         points = np.ascontiguousarray(planes, dtype=np.float32).reshape(count, -1, size * size)
@@ -54,7 +55,7 @@ class CachedEvaluator:
         self.asked += count
         self.found += count - new
 
-        def ask() -> Answers:
+        def calculate() -> Answers:
             return evaluate(turned[:new].reshape(new, -1, size, size)) if new else ()
 
         def finish(answers: Answers) -> Answers:
@@ -65,7 +66,7 @@ class CachedEvaluator:
             told = (inquiry.leads, inquiry.ownership) if tells_lead else ()
             return inquiry.logits, inquiry.values, *told
 
-        return Question(ask, finish)
+        return Evaluation(calculate, finish)
 
     def clear(self) -> None:
         """Forget all answers."""

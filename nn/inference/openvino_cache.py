@@ -96,7 +96,7 @@ def load_openvino(model: ModelFile, board_size: int | None, symmetries: int, thr
         if not (folder / FACTS_FILE).is_file():
             make_floats(model, board_size, folder)
         core = openvino.Core()
-        compiler = Compiler(core, *find_network(core, folder))
+        compiler = Compiler(core, *find_network(core, folder), threads)
         if threads == 1:
             return OpenVinoEvaluator(compiler, symmetries)
         return SharedEvaluator([OpenVinoEvaluator(compiler, 1) for _ in range(threads)], symmetries)

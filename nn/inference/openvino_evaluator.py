@@ -3,9 +3,9 @@
 It reads a folder (openvino_cache.py) into which a model file was converted once (openvino_export.py).
 
 Every core works alone, in the thread that asks: an evaluator is a network of one thread, and each core has one
-(shared.py). OpenVINO's own threads, to which calls can be handed over, wait and wake up where the search wants to go on:
-with two of them and a search on two cores a third of the time was lost. Runs have fixed sizes, since OpenVINO is half
-as fast where it does not know the size of a batch.
+(shared.py). OpenVINO's own threads, to which calls can be handed over, wait and wake up where the search wants to go
+on: with two of them and a search on two cores a third of the time was lost. Only large networks are left to them. Runs
+have fixed sizes, since OpenVINO is half as fast where it does not know the size of a batch.
 
 Letters: N positions, P planes, S board size.
 """
@@ -22,16 +22,19 @@ from typing import Any
 import numpy as np
 
 from common.atomic_file import write_atomically
+from nn.evaluation import Answers
 from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
 from nn.inference.openvino_precision import Format
 from nn.plane_sets import PLANE_SETS
-from nn.question import Answers
 
 FACTS_FILE, NETWORK_FILE = "facts.json", "network.xml"
 # Positions of a run; batches are filled up to the next size, and cut above the last.
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
 FIRST_SIZES = (1, 4, 2)  # those that a first search of few visits asks for
 BATCH_LIMIT = 256
+# From so many bytes of weights on cores share what is compiled: each size holds twice as many, and what it takes to
+# hand a run over to a thread of OpenVINO's is little beside such a run.
+SHARED_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
@@ -44,14 +47,17 @@ class Run:
 
 
 class Compiler:
-    """Compiles a network for runs of one thread; one size at a time, whoever asks."""
+    """Compiles a network for runs of one thread each; one size at a time, whoever asks."""
 
-    def __init__(self, core: Any, network: Path, number_format: Format, floats: Format) -> None:
+    def __init__(self, core: Any, network: Path, number_format: Format, floats: Format, cores: int) -> None:
         """Take the file of a network beside its facts; all that it does not have in integers it has in `floats`."""
+        self._is_shared = cores > 1 and network.with_suffix(".bin").stat().st_size >= SHARED_BYTES
+        self._compiled: dict[int, Any] = {}
+        streams = cores if self._is_shared else 1
         self.facts = NetworkFacts.parse(network.with_name(FACTS_FILE).read_bytes())
         self.number_format = number_format
         self._core, self._network = core, network
-        self._config = {"NUM_STREAMS": 1, "INFERENCE_NUM_THREADS": 1, "ENABLE_CPU_PINNING": False,
+        self._config = {"NUM_STREAMS": streams, "INFERENCE_NUM_THREADS": streams, "ENABLE_CPU_PINNING": False,
                         "INFERENCE_PRECISION_HINT": floats.hint}
         processor = core.get_property("CPU", "FULL_DEVICE_NAME")
         self._stamp = hashlib.sha256(f"{processor}{self._config}{number_format}".encode()).hexdigest()[:8]
@@ -60,10 +66,12 @@ class Compiler:
 
     def make_run(self, size: int) -> Run:
         """Return a new run of so many positions; what was compiled before, or by an earlier start, is only read."""
-        compiled = self._read(size)
+        compiled = None if self._is_shared else self._read(size)
         if compiled is None:
             with self._lock:
-                compiled = self._read(size) or self._compile(size)
+                compiled = self._compiled.get(size) or self._read(size) or self._compile(size)
+                if self._is_shared:
+                    self._compiled[size] = compiled
         request = compiled.create_infer_request()
         # OpenVINO's own memory: to let go of an array of Python its threads would need the interpreter's lock, and
         # whoever drops the network may hold that lock while he waits for these threads to end.

@@ -5,8 +5,8 @@ import pytest
 
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
-from nn.question import Question
-from tests.mcts.evaluators import Answer, HashEvaluator
+from nn.evaluation import Answers, Evaluation
+from tests.mcts.evaluators import HashEvaluator
 from tests.mcts.trees import Game, check_tree, small_params, snapshot
 
 SIZE = 5
@@ -23,21 +23,21 @@ class Pipelined(HashEvaluator):
         self.started = 0
         self.fail_at = fail_at
 
-    def start(self, planes: np.ndarray) -> Question:
+    def start(self, planes: np.ndarray) -> Evaluation:
         number, kept = self.started, planes.copy()
         self.started += 1
         self.events.append("start")
 
-        def calculate() -> Answer:
+        def calculate() -> Answers:
             if number == self.fail_at:
                 raise RuntimeError("the network is gone")
-            return ()
-
-        def finish(_: Answer) -> Answer:
-            self.events.append("finish")
             return self(kept)
 
-        return Question(calculate, finish)
+        def finish(answer: Answers) -> Answers:
+            self.events.append("finish")
+            return answer
+
+        return Evaluation(calculate, finish)
 
 
 @pytest.mark.parametrize("batch_size", [2, 3, 16])

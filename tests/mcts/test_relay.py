@@ -58,7 +58,12 @@ def test_a_failure_is_raised_and_ends_all(threads: int, where: str) -> None:
         relay.run(lambda _: count("turn"), lambda _: (count("between"), None)[1])
     assert calls["turn"] < 12
     seen = list[int | None]()
-    relay.run(lambda last: seen.append(last), lambda _: None)  # type: ignore[func-returns-value]
+
+    def look(last: int | None) -> int | None:
+        seen.append(last)
+        return None
+
+    relay.run(look, lambda _: None)
     assert seen == [None] * threads, "it can be used again"
 
 
@@ -70,9 +75,13 @@ def test_an_interruption_waits_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
         time.sleep(0.02)
         raise KeyboardInterrupt
 
+    def work(number: int) -> None:
+        time.sleep(0.001)
+        ended.append(number)
+
     monkeypatch.setattr("mcts.relay.wait", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        relay.run(lambda _: 1, lambda _: (time.sleep(0.001), ended.append(1))[1])
+        relay.run(lambda _: 1, work)
     count = len(ended)
     time.sleep(0.02)
     assert len(ended) == count > 0, "nobody goes on behind the caller's back"

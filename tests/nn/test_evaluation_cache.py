@@ -86,11 +86,11 @@ def test_two_calls_under_way_at_a_time() -> None:
     positions, plain = some_planes(12), Seeing(True)
     cached = CachedEvaluator(Seeing(True), memory=0)
     cached(positions[:2])
-    questions = [cached.start(positions[:6]), cached.start(positions[4:])]
-    for question in reversed(questions):
-        question.ask()
-    for question, planes in zip(questions, (positions[:6], positions[4:]), strict=True):
-        for found, wanted in zip(question.take(), plain(planes), strict=True):
+    prepared = [cached.start(positions[:6]), cached.start(positions[4:])]
+    for evaluation in reversed(prepared):
+        evaluation.calculate()
+    for evaluation, planes in zip(prepared, (positions[:6], positions[4:]), strict=True):
+        for found, wanted in zip(evaluation.take(), plain(planes), strict=True):
             np.testing.assert_array_equal(found, wanted)
 
 

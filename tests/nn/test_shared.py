@@ -46,14 +46,14 @@ def test_each_thread_that_asks_has_a_device_to_itself() -> None:
     devices, begun = [Device(number) for number in range(3)], list[int]()
     shared = SharedEvaluator(devices, begin=lambda: begun.append(threading.get_ident()))
     assert shared.calls_at_once == 3
-    questions = [shared.start(planes_of(count)) for count in (1, 2, 3)]
+    prepared = [shared.start(planes_of(count)) for count in (1, 2, 3)]
     with ThreadPoolExecutor(3) as pool:
-        runs = [pool.submit(question.ask) for question in questions]
+        runs = [pool.submit(evaluation.calculate) for evaluation in prepared]
         for one in devices:
             one.go.set()
         for run in runs:
             run.result()
-    answers = [question.take() for question in questions]
+    answers = [evaluation.take() for evaluation in prepared]
     assert [len(answer[0]) for answer in answers] == [1, 2, 3]
     assert sorted(float(answer[1][0, 0]) for answer in answers) == [0.0, 1.0, 2.0], "none waits for another"
     assert set.union(*(one.threads for one in devices)) == set(begun), "they calculate in the threads that ask"
@@ -65,7 +65,7 @@ def test_a_device_may_have_several_calls() -> None:
     assert shared.calls_at_once == 2
     device.go.set()
     with ThreadPoolExecutor(2) as pool:
-        assert len(list(pool.map(lambda question: question.answer(), [shared.start(planes) for _ in range(8)]))) == 8
+        assert len(list(pool.map(lambda evaluation: evaluation.answer(), [shared.start(planes) for _ in range(8)]))) == 8
     assert device.calls == [0] + [1] * 8
 
 
