@@ -32,9 +32,9 @@ FACTS_FILE, NETWORK_FILE = "facts.json", "network.xml"
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
 FIRST_SIZES = (1, 4, 2)  # those that a first search of few visits asks for
 BATCH_LIMIT = 256
-# From so many bytes of weights on cores share what is compiled: each size holds twice as many, and what it takes to
-# hand a run over to a thread of OpenVINO's is little beside such a run.
-SHARED_BYTES = 16 << 20
+# Cores share what is compiled where they are more than so many, or the weights have so many bytes: each size holds twice
+# as much, and what it takes to hand a run over to a thread of OpenVINO's is little beside a run of a large network.
+MOST_OWN, SHARED_BYTES = 8, 16 << 20
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ class Compiler:
 
     def __init__(self, core: Any, network: Path, number_format: Format, floats: Format, cores: int) -> None:
         """Take the file of a network beside its facts; all that it does not have in integers it has in `floats`."""
-        self._is_shared = cores > 1 and network.with_suffix(".bin").stat().st_size >= SHARED_BYTES
+        weights = network.with_suffix(".bin").stat().st_size
+        self._is_shared = cores > MOST_OWN or (cores > 1 and weights >= SHARED_BYTES)
         self._compiled: dict[int, Any] = {}
         streams = cores if self._is_shared else 1
         self.facts = NetworkFacts.parse(network.with_name(FACTS_FILE).read_bytes())

@@ -111,8 +111,9 @@ def test_it_gives_the_answers_of_the_network(kind: str, runtime: Path, tmp_path:
     check(again, network)
     check(load_evaluator(tmp_path / "x.bin", SIZE, threads=1), network)
     from nn.inference import openvino_evaluator
-    monkeypatch.setattr(openvino_evaluator, "SHARED_BYTES", 0)
-    check(load_evaluator(tmp_path / "x.bin", SIZE, threads=2), network)
+    for name in ("SHARED_BYTES", "MOST_OWN"):
+        monkeypatch.setattr(openvino_evaluator, name, 0)
+        check(load_evaluator(tmp_path / "x.bin", SIZE, threads=2), network)
 
 
 @pytest.mark.slow
