@@ -286,11 +286,11 @@ class MCTSTree:
         self._noise[:count] = 0.0 if rng is None else rng.gumbel(size=count)
         schedule = np.array(considered_visits(min(count, self.params.max_considered), limit.visits), dtype=np.int32)
         plan = self._plan(GUMBEL, schedule)
-        left = 0  # of the visits that are compared next
+        left = part = 0  # of the visits that are compared next: how many are to be begun, and a thread's part of them
 
         def take_turn(call: Call | None) -> Call | None:
             """Finish a thread's last call and start its next one; None at the end of the search."""
-            nonlocal left
+            nonlocal left, part
             self._finish_call(call, progress)
             if not left and not self._calls.is_busy:
                 done = progress.visits
@@ -298,7 +298,8 @@ class MCTSTree:
                     return None
                 same_round = int(np.argmax(np.append(schedule[done:] != schedule[done], True)))
                 left = min(self.params.batch_size, same_round)
-            call = self._start_call(progress, min(self._calls.share(self.params.batch_size), left), plan)
+                part = -(-left // self._calls.at_once)
+            call = self._start_call(progress, min(part, left), plan)
             left = left - call.visits if call.visits else 0
             return call
 
