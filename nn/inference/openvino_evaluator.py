@@ -32,8 +32,8 @@ FACTS_FILE, NETWORK_FILE = "facts.json", "network.xml"
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
 FIRST_SIZES = (1, 4, 2)  # those that a first search of few visits asks for
 BATCH_LIMIT = 256
-# Cores share what is compiled where they are more than so many, or the weights have so many bytes: each size holds twice
-# as much, and what it takes to hand a run over to a thread of OpenVINO's is little beside a run of a large network.
+# Cores share what is compiled where they are more than so many, or the weights have so many bytes: each size takes
+# twice as much memory, and handing a run over to a thread of OpenVINO's costs little beside a run of a large network.
 MOST_OWN, SHARED_BYTES = 8, 16 << 20
 
 

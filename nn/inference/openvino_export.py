@@ -4,7 +4,6 @@ import warnings
 
 import openvino
 import torch
-from torch import nn
 
 from nn.inference.board_evaluator import NetworkFacts
 from nn.inference.evaluator import Network, copy_for_inference, find_facts
@@ -17,37 +16,12 @@ from nn.plane_sets import PLANE_SETS
 EXAMPLES = 2
 
 
-class ExactSum(nn.Module):
-    """A 1x1 convolution of one output as products and a sum, whose result OpenVINO does not round to bfloat16.
+def multiply_exactly(inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """Return the matrix product of a last layer as products and sums, which OpenVINO does not round to bfloat16.
 
     Logits of 8 bits are ties that are none: they cost a network its best move in one position of 150.
     """
-
-    def __init__(self, convolution: nn.Conv2d) -> None:
-        """Take the weights of a convolution."""
-        super().__init__()
-        self.weight, self.bias = convolution.weight, convolution.bias
-
-    def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """Return [N, 1, S, S] of features [N, F, S, S]."""
-        summed = (features * self.weight).sum(dim=1, keepdim=True)
-        return summed if self.bias is None else summed + self.bias
-
-
-def multiply_exactly(inputs: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-    """Return the matrix product of a last layer as products and sums, which OpenVINO does not round either."""
     return (inputs.unsqueeze(2) * weight.t()).sum(dim=1) + bias
-
-
-def sum_exactly(module: nn.Module) -> None:
-    """Put sums in the place of all last layers that they can stand for."""
-    if isinstance(module, FoldedNet):
-        module.multiply = multiply_exactly
-    for name, child in module.named_children():
-        if isinstance(child, nn.Conv2d) and child.out_channels == 1 and child.kernel_size == (1, 1):
-            setattr(module, name, ExactSum(child))
-        else:
-            sum_exactly(child)
 
 
 def convert(network: Network, board_size: int | None) -> openvino.Model:
@@ -57,7 +31,8 @@ def convert(network: Network, board_size: int | None) -> openvino.Model:
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")  # torch's: the shapes that are traced as constants are constant
         prepared = copy_for_inference(network)
-        sum_exactly(prepared)
+        if isinstance(prepared, FoldedNet):
+            prepared.multiply = multiply_exactly
         model = openvino.convert_model(prepared, example_input=torch.zeros(EXAMPLES, planes, size, size))
     model.reshape({0: [-1, planes, size, size]})
     return model

@@ -127,6 +127,31 @@ def find_convolutions(model: openvino.Model) -> list[Any]:
     return found
 
 
+def is_read_once(node: Any, kind: str) -> bool:
+    """Tell whether a node is of a kind, and a single input reads it."""
+    return node.get_type_name() == kind and len(node.output(0).get_target_inputs()) == 1
+
+
+def find_source(convolution: Any) -> tuple[Any, Any] | None:
+    """Return the convolution, and the sum with its bias, whose rectified values alone enter another convolution."""
+    node, chain = convolution, []
+    for kind in ("Relu", "Add", "Convolution"):
+        node = node.input_value(0).get_node()
+        if not is_read_once(node, kind):
+            return None
+        chain.append(node)
+    _, added, source = chain
+    constants = (one.input_value(1).get_node().get_type_name() for one in (source, added))
+    return (source, added) if all(kind == "Constant" for kind in constants) else None
+
+
+def divide_channels(source: tuple[Any, Any], parts: np.ndarray) -> None:
+    """Divide what a convolution and its bias make by parts [1, F, 1, 1], above 0; modifies the model."""
+    for node, shape in zip(source, ((-1, 1, 1, 1), (1, -1, 1, 1)), strict=True):
+        values = node.input_value(1).get_node().get_data().astype(np.float32)
+        node.input(1).replace_source_output(opset13.constant(values / parts.reshape(shape)).output(0))
+
+
 def quantize_convolution(convolution: Any, entering: Entering) -> None:
     """Have a convolution calculate in integers; modifies the model.
 
@@ -136,7 +161,11 @@ def quantize_convolution(convolution: Any, entering: Entering) -> None:
     low, high = entering.choose_range()
     weight = convolution.input_value(1).get_node().get_data().astype(np.float32)
     parts = entering.share_range(low, high, weight).reshape(1, -1, 1, 1)
-    steps = opset13.fake_quantize(convolution.input_value(0), np.float32(low) * parts, np.float32(high) * parts,
+    reached = parts
+    if source := find_source(convolution):  # one range for all channels, which is rounded to in a third of the time
+        divide_channels(source, parts)
+        reached = np.ones_like(parts)
+    steps = opset13.fake_quantize(convolution.input_value(0), np.float32(low) * reached, np.float32(high) * reached,
                                   np.float32(low), np.float32(high), ENTERING_LEVELS)
     rounded, last = round_weights(weight * parts)
     readers = convolution.output(0).get_target_inputs()
@@ -203,7 +232,8 @@ def quantize(core: openvino.Core, model: openvino.Model, plane_set: PlaneSet, bo
     shape = count_games(board_size), plane_set.planes, board_size, board_size
     watched = Watched(core, model, shape)
     shown = list(play_games(watched, plane_set, board_size))
-    for convolution, entering in zip(find_convolutions(model), watched.seen, strict=True):
+    # The last one first: what enters a convolution is scaled by the one before it.
+    for convolution, entering in reversed(list(zip(find_convolutions(model), watched.seen, strict=True))):
         quantize_convolution(convolution, entering)
     model.validate_nodes_and_infer_types()
     rounded = Watched(core, model, shape)
