@@ -102,6 +102,24 @@ def test_a_network_in_integers_says_nearly_the_same(kind: str) -> None:
     assert 0 < divergence < 0.01 and 0 < error < 0.03
 
 
+def test_what_a_convolution_alone_feeds_has_one_range() -> None:
+    """The parts of its channels are taken out of the convolution before: rounded in one way, it says the same"""
+    network = make_network("lecture")
+    core, model = openvino.Core(), convert(network, SIZE)
+    planes = np.random.default_rng(3).random((8, PLANE_SETS["basic"].planes, SIZE, SIZE), dtype=np.float32).round()
+    before = run(core, model, planes)
+    sources = [openvino_integers.find_source(one) for one in openvino_integers.find_convolutions(model)]
+    assert [source is not None for source in sources] == [False, True, False, True], "the second of each block"
+    parts = np.random.default_rng(4).uniform(0.5, 2.0, (1, 8, 1, 1)).astype(np.float32)
+    for convolution, source in zip(openvino_integers.find_convolutions(model), sources, strict=True):
+        if source:
+            openvino_integers.divide_channels(source, parts)
+            weight = convolution.input_value(1).get_node().get_data()
+            convolution.input(1).replace_source_output(openvino.opset13.constant(weight * parts).output(0))
+    for found, wanted in zip(run(core, model, planes), before, strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-4)
+
+
 def test_a_network_that_does_not_bear_it_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     network = make_network("lecture")
     assert isinstance(network, DualNet)
