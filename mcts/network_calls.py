@@ -28,7 +28,7 @@ from nn.feature import Encoder, Evaluator, plane_set_of
 
 # The entries of a batch that belong to one call; all else is shared by the batches of a search.
 OF_ONE_CALL = ("positions", "leaf", "path", "length", "share", "playout_value", "playout", "owner", "queue",
-               "random_state", "filled")
+               "random_state")
 # Positions that one of several calls is filled up with where the others are empty.
 LEAST_AHEAD = 2
 
@@ -99,9 +99,8 @@ class NetworkCalls:
         self._tactician = new_tactician(board_size, params.tactics, is_root=True)
         self._leaf_tactician = new_tactician(board_size, params.tactics, is_root=False)
         batches = [new_batch(board_size, leaves, plane_set) for _ in range(self.at_once)]
-        for own in batches:
-            own.filled[:] = sizes_of_calls(leaves, getattr(evaluator, "call_sizes", ()))
         self.batch = batches[0]
+        self.batch.filled[:] = sizes_of_calls(leaves, getattr(evaluator, "call_sizes", ()))
         self._free: deque[Lane] = deque()
         for own in batches:
             batch = self.batch._replace(**{name: getattr(own, name) for name in OF_ONE_CALL})
@@ -124,7 +123,7 @@ class NetworkCalls:
 
         A call with less than `ahead` leaves is filled up to so many. In an empty tree the only leaf is its root, which
         is judged in all ways that a board can lie. Where all lines lead to positions that others ask about, the call
-        begins nothing, and needs not be finished. Modifies tree and line.
+        begins nothing, and need not be finished. Modifies tree and line.
         """
         begin, lane, is_root = time.perf_counter(), self._free[0], tree.counters[NODES] == 0
         if self.at_once > 1:  # about as long as the call beside it: they are finished in turn

@@ -136,12 +136,10 @@ class BoardEvaluator(ABC):
 
     def evaluate_turned(self, planes: np.ndarray) -> Answers:
         """Evaluate positions that the caller has turned as `turns` says."""
-        return self.average(planes, self._symmetries) if self._symmetries > 1 else self.evaluate_plainly(planes)
+        return self._average(planes, self._symmetries, self.evaluate_plainly)
 
     def evaluate_turned_alone(self, planes: np.ndarray) -> Answers:
         """Do the same on one core, beside other threads that do."""
-        if self._symmetries == 1:
-            return self.evaluate_alone(planes)
         return self._average(planes, self._symmetries, self.evaluate_alone)
 
     def start(self, planes: np.ndarray) -> Evaluation:
@@ -166,6 +164,8 @@ class BoardEvaluator(ABC):
 
     def _average(self, planes: np.ndarray, symmetries: int, evaluate: Callable[[np.ndarray], Answers]) -> Answers:
         """Return the means of what `evaluate` says of positions through so many symmetries."""
+        if symmetries == 1:
+            return evaluate(self._checked(planes))
         size, count = self.board_size, self.plane_set.planes
         points = self._checked(planes).reshape(len(planes), count, size * size)
         turned = [points[:, :, order[:-1]] for order in self._orientation.turns.order[:symmetries]]

@@ -3,9 +3,9 @@
 Letters: N positions, P planes, S board size.
 """
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 import numpy as np
 
@@ -26,23 +26,23 @@ class SharedEvaluator(CompositeEvaluator):
         self.calls_at_once = calls_each * len(parts)
         self.description, self.note = f"{first.description}, {self.calls_at_once} calls at a time", first.note
         self.call_sizes = first.call_sizes
-        self._free, self._begin = deque([*parts] * calls_each), begin
-        self._pool = ThreadPoolExecutor(max(1, len(parts) - 1), "network", begin)
+        self._begin, self._free = begin, SimpleQueue[BoardEvaluator]()
+        for part in [*parts] * calls_each:
+            self._free.put(part)
+        self._pool = ThreadPoolExecutor(len(parts), "network")
 
     def evaluate_alone(self, planes: np.ndarray) -> Answers:
-        """Evaluate positions as they lie, on a device that is free, in this thread."""
-        part = self._free.popleft()
+        """Evaluate positions as they lie, in this thread, on the first device that is free."""
+        part = self._free.get()
         try:
             self._begin()
             return part.evaluate_plainly(planes)
         finally:
-            self._free.append(part)
+            self._free.put(part)
 
     def _evaluate(self, planes: np.ndarray) -> Answers:
         """Evaluate at most batch_limit positions, in parts on all devices, the first of them in this thread."""
         first, *shares = np.array_split(planes, min(len(planes), len(self._parts)))
-        others = [self._pool.submit(part.evaluate_plainly, share)
-                  for part, share in zip(self._parts[1:], shares, strict=False)]
-        self._begin()
-        answers = [self._parts[0].evaluate_plainly(first), *(other.result() for other in others)]
+        others = [self._pool.submit(self.evaluate_alone, share) for share in shares]
+        answers = [self.evaluate_alone(first), *(other.result() for other in others)]
         return tuple(np.concatenate(arrays) for arrays in zip(*answers, strict=True))

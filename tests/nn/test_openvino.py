@@ -109,7 +109,8 @@ def test_it_gives_the_answers_of_the_network(kind: str, runtime: Path, tmp_path:
     again = load_evaluator(tmp_path / "x.bin", SIZE, threads=2)
     assert (again.description, again.sizes, again.note) == (first.description, first.sizes, first.note)
     check(again, network)
-    check(load_evaluator(tmp_path / "x.bin", SIZE, threads=1), network)
+    for threads in (1, 3):
+        check(load_evaluator(tmp_path / "x.bin", SIZE, threads=threads), network)
     from nn.inference import openvino_evaluator
     for name in ("SHARED_BYTES", "MOST_OWN"):
         monkeypatch.setattr(openvino_evaluator, name, 0)
