@@ -181,11 +181,12 @@ def select_batch(
 
     Visits that meet the end of the game, or a position that was evaluated ahead, are finished at once; one that meets
     a position that the network is asked about ahead waits for it. A line that meets a position where a visit waits
-    ends the visits. Then the batch is filled up to `ahead` entries with positions that the next lines find, AHEAD: each
-    line waits for those after it, up to LOOKS that find nothing new too, but no more in the end. `done` visits of the
-    search were made before; a batch is kept within one round of sequential halving by the caller. The first visit of
-    an empty tree is its root, which counts for no edge. Entries without a visit are subtracted from the second number.
-    Modifies tree, line and batch.
+    ends the visits. Then the batch is filled up to `ahead` entries, and if that is above 0 to as many as the network
+    calculates anyway (batch.filled), with positions that the next lines find, AHEAD: each line waits for those after
+    it, up to LOOKS that find nothing new too, but no more in the end. `done` visits of the search were made before; a
+    batch is kept within one round of sequential halving by the caller. The first visit of an empty tree is its root,
+    which counts for no edge. Entries without a visit are subtracted from the second number. Modifies tree, line and
+    batch.
     """
     state, room = line.state, min(ahead, len(batch.leaf))
     count, visits, lines = 0, 0, len(batch.leaf)
@@ -197,7 +198,7 @@ def select_batch(
             wanted = visits
         if visits == wanted and first < 0:
             first = count
-            room = max(room, batch.filled[count])
+            room = max(room, batch.filled[count]) if ahead > 0 else room
         if is_new and not is_over:
             expand(tree, node, line, batch.line_past, batch, count, plan.selection.atari_prior)
             add_virtual_loss(tree, batch, count, 1)

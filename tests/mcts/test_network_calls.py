@@ -112,6 +112,21 @@ def test_two_calls_are_fuller_with_what_comes_next() -> None:
     assert filled[1] > 1.1 * filled[0]
 
 
+@pytest.mark.parametrize("ahead", [0, 3])
+def test_calls_are_filled_to_what_is_calculated_anyway_if_they_may_look_ahead(ahead: int) -> None:
+    game, batches = Game.random(SIZE, 6, seed=1), []
+    for sizes in ((), (4, 8)):
+        evaluator = HashEvaluator(SIZE)
+        evaluator.call_sizes = sizes  # type: ignore[attr-defined]
+        tree = MCTSTree(evaluator, SIZE, small_params(8, ahead=ahead))
+        for search in (tree.search, tree.search_with_sequential_halving):
+            result = search(game.board, game.stone, SearchLimit(70, strict=True))
+            check_tree(tree)
+            assert result.visits == 70, "a schedule of sequential halving has no visit beyond its last one"
+        batches.append(evaluator.batches)
+    assert (batches[0] == batches[1]) == (ahead == 0)
+
+
 @pytest.mark.parametrize(("fail_at", "ahead"), [(0, 0), (1, 0), (6, 0), (2, 3), (6, 3)])
 def test_after_a_failure_nothing_of_the_broken_search_is_left(fail_at: int, ahead: int) -> None:
     game, evaluator = Game(SIZE), Pipelined(fail_at)
