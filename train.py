@@ -67,6 +67,11 @@ def by_kind(name: str) -> str:
     help="Folder of SGF files (with --rl, archive of self-play) to make data from; without it, train on what is there.",
 )
 @click.option(
+    "--archive", type=click.Path(exists=True, file_okay=False),
+    help="Archive of self-play to learn from as well, with --head pooled: the positions searched in full in the newest "
+         "folders that hold --window-size games; of the smallest --size.",
+)
+@click.option(
     "--size", "board_sizes", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=(BOARD_SIZE,), multiple=True,
     show_default=True, help="Board size; with --head pooled it may be given more than once.",
 )
@@ -228,6 +233,8 @@ def main(**options: Any) -> None:
     if options.pop("task") == "bad-moves":
         return learn_bad_moves(options)
     rl, kifu_dir, workers, labels, dry_run = map(options.pop, ("rl", "kifu_dir", "workers", "labels", "dry_run"))
+    archive = options.pop("archive")
+    options["self_play"] = archive is not None
     take_shape_of_start(options)
     pooled = options["head"] == "pooled"
     options["board_sizes"] = tuple(sorted(set(options["board_sizes"])))
@@ -262,7 +269,7 @@ def main(**options: Any) -> None:
             options["data_dir"] = Path(folder)
             read_games = kifu_dir and partial(make_data, rl, Path(kifu_dir), options["board_sizes"],
                                               options["window_size"], workers, options["data_dir"], pooled, labels,
-                                              (options["player"], options["one_value"]))
+                                              (options["player"], options["one_value"]), archive)
             recipe = REINFORCEMENT if rl else POLICY_GRADIENT if gently else SUPERVISED
             stopped = (estimate if dry_run else train)(TrainConfig(**options), recipe, group, read_games)
     except (DataError, TrainError) as error:
@@ -310,7 +317,7 @@ def take_shape_of_start(options: dict[str, Any]) -> None:
 
 def make_data(
     rl: bool, kifu_dir: Path, sizes: tuple[int, ...], window_size: int, workers: int | None, data_dir: Path,
-    pooled: bool, labels: tuple[str, ...], chosen: tuple[str, bool],
+    pooled: bool, labels: tuple[str, ...], chosen: tuple[str, bool], archive: str | None,
 ) -> None:
     """Turn games into npz files; ends the program where not one game is usable, and where it is told to stop."""
     from nn.data.data_generator import NoTrainingDataError, generate_game_data, generate_supervised_learning_data
@@ -324,6 +331,9 @@ def make_data(
                                                      pooled)
             elif pooled:
                 generate_game_data(kifu_dir, labels, sizes, workers, data_dir, ValueChoice(*chosen))
+                if archive:
+                    generate_reinforcement_learning_data(PROGRAM_DIR, archive, min(sizes), window_size, workers,
+                                                         data_dir, as_games=True)
             else:
                 generate_supervised_learning_data(PROGRAM_DIR, kifu_dir, sizes[0], workers, data_dir,
                                                   ValueChoice(*chosen))

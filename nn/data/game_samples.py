@@ -80,7 +80,12 @@ class SampleEncoder:
         return self._encoder(self._positions, len(rows), games.komi[number]).copy()
 
 
-NamedGames = tuple[str, GameFile]  # a file's name and what is in it
+class NamedGames(NamedTuple):
+    """A file's name and what is in it."""
+
+    name: str
+    games: GameFile
+    searched: bool = False  # self-play: only the positions with a policy, those searched in full, are samples
 
 
 class GameSamples:
@@ -92,19 +97,22 @@ class GameSamples:
         self.generation = 0
         self.board_size, self._batch_size, self._seed = board_size, batch_size, seed
         self._teacher_weight = teacher_weight
-        self._names, self._games = [name for name, _ in files], [games for _, games in files]
+        self._names, self._games = [file.name for file in files], [file.games for file in files]
         self._label_start = [games.labels.policy_start for games in self._games]
         self._offset = np.cumsum([0] + [len(games.pos) for games in self._games])
+        rows = [np.flatnonzero(file.games.labels.policy_count) if file.searched else np.arange(len(file.games.pos))
+                for file in files]
+        self._rows = np.concatenate([first + own for first, own in zip(self._offset, rows, strict=False)])
         total = sum(len(games.komi) for games in self._games)
-        self._train = self._samples_before(split_samples(total, test_share))
+        self._train = int(np.searchsorted(self._rows, self._positions_before(split_samples(total, test_share))))
         longest = max(int(np.diff(games.start).max()) for games in self._games)
         self._threads = max(1, count_usable_cores() // 2)
         self._encoders: deque[SampleEncoder] = deque(
             SampleEncoder(plane_set, board_size, batch_size, longest) for _ in range(self._threads))
         self._index = get_geometry(board_size).policy_index
 
-    def _samples_before(self, game: int) -> int:
-        """Return the number of samples in the first `game` games of all files."""
+    def _positions_before(self, game: int) -> int:
+        """Return the number of positions in the first `game` games of all files."""
         done = 0
         for games in self._games:
             if game <= len(games.komi):
@@ -120,7 +128,7 @@ class GameSamples:
     @property
     def test_count(self) -> int:
         """Number of test samples."""
-        return int(self._offset[-1]) - self._train
+        return len(self._rows) - self._train
 
     @property
     def batches_per_epoch(self) -> int:
@@ -143,20 +151,21 @@ class GameSamples:
         rng = np.random.default_rng([self._seed, epoch])
         order = rng.permutation(self._train)
         symmetries = rng.integers(0, SYMMETRIES, self._train)
-        yield from self.batches(order, symmetries, range(skip, self.batches_per_epoch))
+        yield from self.batches(self._rows[order], symmetries, range(skip, self.batches_per_epoch))
 
     def test_batches(self) -> Iterator[tuple[Samples, np.ndarray]]:
         """Yield all test samples in order, as they are (symmetry 0)."""
-        rows = np.arange(self._train, int(self._offset[-1]))
+        rows = self._rows[self._train:]
         yield from self.batches(rows, np.zeros(len(rows), dtype=np.int64))
 
-    def first_of(self, file: int) -> int:
-        """Return the number of a file's first sample."""
-        return int(self._offset[file])
+    def rows_of(self, file: int) -> np.ndarray:
+        """Return the positions of a file that are samples, as `batches` numbers them."""
+        first, end = np.searchsorted(self._rows, self._offset[file:file + 2])
+        return self._rows[first:end]
 
     def batches(self, rows: np.ndarray, symmetries: np.ndarray, numbers: range | None = None
                 ) -> Iterator[tuple[Samples, np.ndarray]]:
-        """Yield samples by their numbers, in batches with their symmetries; only the batches `numbers`, or all."""
+        """Yield positions, numbered through all files, in batches with their symmetries; only the batches `numbers`."""
         size = self._batch_size
         chosen = range(-(-len(rows) // size)) if numbers is None else numbers
         parts = (slice(number * size, (number + 1) * size) for number in chosen)

@@ -1,6 +1,6 @@
 """Samples of boards of several sizes: each batch is of one size, and the sizes take turns by chance."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,19 @@ from nn.feature import PlaneSet
 
 def open_game_samples(
     paths: list[Path], plane_set: PlaneSet, sizes: tuple[int, ...], batch_size: int, seed: int, test_share: float,
-    teacher_weight: float,
+    teacher_weight: float, self_play: Sequence[Path] = (),
 ) -> "GameSamples | MixedSamples":
     """Return the samples of files of games, the last `test_share` of the games of each board size for testing.
+
+    Files of self-play stand before the others, so that it is records that are tested on where there are enough of them.
 
     With several sizes, a batch of the smallest has `batch_size` samples and those of the others about as many points,
     so that every step costs the same. Raises DataError for a file that cannot be used.
     """
     by_size: dict[int, list[NamedGames]] = {}
-    for path in paths:
+    for path in (*self_play, *paths):
         games = read_game_file(path, sizes)
-        by_size.setdefault(int(games.board_size), []).append((path.name, games))
+        by_size.setdefault(int(games.board_size), []).append(NamedGames(path.name, games, path in self_play))
     points = batch_size * min(by_size) ** 2
     parts = [GameSamples(files, plane_set, size, max(1, points // size**2), seed, test_share, teacher_weight)
              for size, files in sorted(by_size.items())]

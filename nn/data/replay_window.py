@@ -16,8 +16,10 @@ from board.geometry import SYMMETRIES
 from nn.data.data_file import DataError, GameTable, read_game_table
 from nn.data.dataset import Samples, SizedSamples, file_number, find_data_files, load_samples
 from nn.data.game_file import read_game_file
-from nn.data.game_samples import GameSamples
+from nn.data.game_samples import GameSamples, NamedGames
 from nn.feature import PlaneSet
+
+SELF_PLAY_GAMES = "rl_games_*.npz"
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ class ReplayWindow:
 class GameWindow(ReplayWindow):
     """A window over files of games, whose planes are made while the network learns (nn/data/game_samples.py)."""
 
-    pattern = "rl_games_*.npz"
+    pattern = SELF_PLAY_GAMES
 
     def __init__(
         self, folder: Path, plane_set: PlaneSet, board_size: int, batch_size: int, seed: int, window_size: int,
@@ -138,8 +140,8 @@ class GameWindow(ReplayWindow):
     ) -> None:
         """Choose the games and read their files; raises DataError as above."""
         super().__init__(folder, board_size, batch_size, seed, window_size, test_share)
-        games = [(file.path.name, read_game_file(file.path, [board_size])) for file in self.files]
-        self._recorded = [np.flatnonzero(own.labels.policy_count) for _, own in games]  # samples with a policy
+        games = [NamedGames(file.path.name, read_game_file(file.path, [board_size]), searched=True)
+                 for file in self.files]
         self._samples = GameSamples(games, plane_set, board_size, batch_size, seed, 0.0, 1.0)
 
     def training_batches(self, epoch: int, skip: int = 0) -> Iterator[tuple[Samples, np.ndarray]]:
@@ -159,7 +161,7 @@ class GameWindow(ReplayWindow):
         rows = []
         for place, (file, chosen) in enumerate(zip(self.files, games, strict=True)):
             drawn = file.draw(chosen, np.random.default_rng([self.seed, *seed, file.number]))
-            rows.append(self._samples.first_of(place) + self._recorded[place][drawn])
+            rows.append(self._samples.rows_of(place)[drawn])
         return np.concatenate(rows)
 
 

@@ -14,7 +14,7 @@ TAKEN_FROM_START = ("features", "block", "activation", "norm")
 
 
 def check_network_options(options: dict[str, Any], rl: bool, labels: tuple[str, ...], kifu_dir: str | None) -> None:
-    """Raise TrainError where the options about the network do not go together."""
+    """Raise TrainError where the options about the network and its data do not go together."""
     if options["blocks"] == 0:
         raise TrainError("--blocks 0 is for --task bad-moves: a network that plays has one block at least")
     if options["head"] == "lecture":
@@ -25,12 +25,19 @@ def check_network_options(options: dict[str, Any], rl: bool, labels: tuple[str, 
             raise TrainError("several --size need --head pooled: the lecture's network plays one board size")
         if labels:
             raise TrainError("--labels needs --head pooled: the lecture's data files have no room for them")
+        if options["self_play"]:
+            raise TrainError("--archive needs --head pooled: the lecture's data files have room for moves alone")
     elif rl and len(options["board_sizes"]) > 1:
         raise TrainError("several --size are for supervised learning: self-play is learnt from one board size at a "
                          "time")
     if labels and rl:
         raise TrainError("--labels is for supervised learning: labels of self-play lie with its games, as "
                          f"{kifu_dir or 'archive'}/<generation>/labels.npz")
+    if rl and options["self_play"]:
+        raise TrainError("--archive is for supervised learning, beside other games: with --rl true the archive is "
+                         "--kifu-dir")
+    if options["self_play"] and kifu_dir is None:
+        raise TrainError("--archive is learnt from beside other games: give their folder with --kifu-dir, too")
     if labels and kifu_dir is None:
         raise TrainError("--labels needs the games they belong to: give --kifu-dir FOLDER")
     if rl and options["head"] == "lecture" and options["ownership_weight"] > 0.0:

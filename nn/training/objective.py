@@ -37,6 +37,6 @@ def check_objective(options: dict[str, Any], rl: bool, labels: tuple[str, ...], 
         raise TrainError("--objective reinforce makes a network better that played the games: give it with --start")
     if labels:
         raise TrainError("--objective reinforce learns from results: --labels are for --objective imitate")
-    for name in ("label_smoothing", "teacher_weight"):
+    for name in ("label_smoothing", "teacher_weight", "archive"):
         if is_given(name):
             raise TrainError(f"--{name.replace('_', '-')} means nothing to --objective reinforce")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import learning_param
 from nn.data.dataset import DataSet, TrainingData, find_data_files, open_files
 from nn.data.mixed_samples import open_game_samples
-from nn.data.replay_window import GameWindow, ReplayWindow
+from nn.data.replay_window import SELF_PLAY_GAMES, GameWindow, ReplayWindow
 from nn.plane_sets import PLANE_SETS
 from nn.training.checkpoint import ResumePlan, plan_reinforcement, plan_supervised
 from nn.training.run_config import TrainConfig, TrainError
@@ -29,9 +29,10 @@ class Recipe:
 def _open_games(config: TrainConfig) -> TrainingData:
     """Return the data made from records of games: planes for the lecture's network, games for the others."""
     if not config.is_lecture:
+        self_play = find_data_files(config.data_dir, SELF_PLAY_GAMES) if config.self_play else []
         return open_game_samples(
             find_data_files(config.data_dir, "games_*.npz"), PLANE_SETS[config.features], config.board_sizes,
-            config.batch_size, config.seed, config.test_share, config.teacher_weight)
+            config.batch_size, config.seed, config.test_share, config.teacher_weight, self_play)
     files = open_files(find_data_files(config.data_dir, "sl_data_*.npz"), config.test_share)
     return DataSet(files, config.board_size, config.batch_size, config.seed, config.ownership_weight > 0.0)
 

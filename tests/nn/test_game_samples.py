@@ -18,8 +18,9 @@ from board.stone import Stone
 from nn.data.data_file import DataError
 from nn.data.data_generator import generate_game_data
 from nn.data.game_file import read_game_file
-from nn.data.game_samples import GameSamples
+from nn.data.game_samples import GameSamples, NamedGames
 from nn.data.labels import pack_policies, read_labels
+from nn.data.mixed_samples import open_game_samples
 from nn.feature import PlaneSet, encode_board
 from nn.history_feature import HISTORY
 from nn.network.weights import load_network
@@ -27,6 +28,7 @@ from nn.plane_sets import KATAGO, RICH
 from nn.training.learn import SUPERVISED, TrainConfig, train
 from nn.training.trainer import Trainer
 from sgf.reader import SGFReader
+from tests.nn.selfplay_games import write_games
 from tests.nn.test_learn import same
 from train import main
 
@@ -69,7 +71,7 @@ def folder(tmp_path: Path) -> Path:
 
 def open_games(folder: Path, batch_size: int = 4, test_share: float = 0.0, teacher_weight: float = 1.0,
                plane_set: PlaneSet = KATAGO) -> GameSamples:
-    games = [("games_0.npz", read_game_file(folder / "games_0.npz", [SIZE]))]
+    games = [NamedGames("games_0.npz", read_game_file(folder / "games_0.npz", [SIZE]))]
     return GameSamples(games, plane_set, SIZE, batch_size, 3, test_share, teacher_weight)
 
 
@@ -241,9 +243,33 @@ def test_a_run_takes_the_kind_of_network_from_its_start(config: TrainConfig, fol
     (("--head", "pooled", "--rl", "true", "--labels", "LABELS", "--kifu-dir", "GAMES"), "lie with its games"),
     (("--size", "5", "--size", "7"), "several --size need --head pooled"),
     (("--rl", "true", "--ownership-weight", "1"), "--ownership-weight is for supervised learning"),
+    (("--archive", "GAMES", "--kifu-dir", "GAMES"), "--archive needs --head pooled"),
+    (("--head", "pooled", "--archive", "GAMES"), "give their folder with --kifu-dir"),
+    (("--head", "pooled", "--rl", "true", "--archive", "GAMES", "--kifu-dir", "GAMES"), "the archive is --kifu-dir"),
 ])
 def test_options_that_do_not_go_together(folder: Path, options: tuple[str, ...], complaint: str,
                                          capsys: pytest.CaptureFixture[str]) -> None:
     places = {"LABELS": str(folder / "labels.npz"), "GAMES": str(folder / "games")}
     result = CliRunner().invoke(main, [places.get(one, one) for one in options])
     assert result.exit_code == 2 and complaint in result.output + capsys.readouterr().err
+
+
+def test_what_self_play_has_searched_is_learnt_beside_other_games(folder: Path) -> None:
+    """Positions with a policy of their own are samples, the others of the archive are not; records are tested on."""
+    write_games(folder / "archive" / "1", range(1, 6))
+    command = ["--head", "pooled", "--kifu-dir", str(folder / "games"), "--labels", str(folder / "labels.npz"),
+               "--archive", str(folder / "archive"), "--data-dir", str(folder), "--size", str(SIZE), "--filters", "8",
+               "--blocks", "1", "--epochs", "1", "--use-gpu", "false", "--batch-size", "4", "--workers", "1",
+               "--test-share", "0.1", "--output", str(folder / "both.bin")]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 0, result.output
+    records, games = (folder / name for name in ("games_0.npz", "rl_games_1.npz"))
+    searched = read_game_file(games, [SIZE]).labels.policy_count > 0
+    assert 0 < searched.sum() < len(searched)
+    data = open_game_samples([records], KATAGO, (SIZE,), 4, 0, 0.1, 1.0, [games])
+    last = MOVES["c.sgf"]
+    assert data.test_count == last and data.train_count == searched.sum() + sum(MOVES.values()) - last
+    assert f"Training on {data.train_count} samples, testing on {last} " in result.output
+    policies = np.concatenate([samples.policy for samples, _ in data.training_batches(0)])
+    assert np.allclose(policies.sum(axis=1), 1.0, atol=1e-5)
+    assert (policies.max(axis=1) < 0.99).sum() >= searched.sum() - 4  # made-up policies, not the moves played alone

@@ -9,7 +9,7 @@ import pytest
 import learning_param
 from nn.data.dataset import DataError, Samples, load_samples
 from nn.data.game_file import GameFile, read_game_file
-from nn.data.game_samples import GameSamples
+from nn.data.game_samples import GameSamples, NamedGames
 from nn.data.replay_window import GameWindow, ReplayWindow, is_held_out
 from nn.data.selfplay_data import LABELS_FILE, generate_reinforcement_learning_data
 from nn.plane_sets import BASIC
@@ -150,7 +150,7 @@ def test_a_teacher_judges_what_the_search_has_chosen(tmp_path: Path, capsys: pyt
         [path] = generate_reinforcement_learning_data(tmp_path, archive, SIZE, 9, 1, as_games=True)
         games = read_game_file(Path(path), [SIZE])
         rows = np.flatnonzero(games.labels.policy_count)
-        data = GameSamples([("x", games)], BASIC, SIZE, len(rows), 0, 0.0, 1.0)
+        data = GameSamples([NamedGames("x", games)], BASIC, SIZE, len(rows), 0, 0.0, 1.0)
         return games, next(data.batches(rows, np.zeros(len(rows), dtype=np.int64)))[0]
 
     games, alone = read()

@@ -11,7 +11,7 @@ import numpy as np
 
 from nn.data.game_encoder import GameEncoder
 from nn.data.game_file import new_game_arrays
-from nn.data.game_samples import GameSamples
+from nn.data.game_samples import GameSamples, NamedGames
 from nn.inference.board_evaluator import Answers, BoardEvaluator
 from nn.inference.loading import load_evaluator
 from sgf.collection import Kifu, cut_into_pieces, list_sgf_files, read_pieces
@@ -39,7 +39,8 @@ def read_last_games(folder: Path, count: int, board_size: int) -> list[Kifu]:
 def show_games(games: list[Kifu], evaluator: BoardEvaluator) -> GameSamples:
     """Return all positions of games as the network sees them."""
     arrays, size = new_game_arrays(games, [None] * len(games), evaluator.board_size), evaluator.board_size
-    return GameSamples([("games", arrays)], evaluator.plane_set, size, BATCH, 0, test_share=0.0, teacher_weight=1.0)
+    files = [NamedGames("games", arrays)]
+    return GameSamples(files, evaluator.plane_set, size, BATCH, 0, test_share=0.0, teacher_weight=1.0)
 
 
 def judge(samples: GameSamples, ask: Callable[[np.ndarray], Answers]) -> tuple[float, float]:
