@@ -16,7 +16,7 @@ from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -29,6 +29,9 @@ from common.print_console import print_err, print_out
 from nn.training.network_options import NETWORK_DEFAULTS, TAKEN_FROM_START, check_network_options
 from nn.training.objective import BASELINES, IMITATE, NO_BASELINE, OBJECTIVES, REINFORCE, check_objective
 from nn.training.run_config import TrainError
+
+if TYPE_CHECKING:
+    from nn.data.sources import Sources
 
 PROGRAM_DIR = Path(__file__).resolve().parent
 
@@ -232,8 +235,8 @@ def main(**options: Any) -> None:
     """Train a network from game records or from self-play; the same command goes on with an interrupted run."""
     if options.pop("task") == "bad-moves":
         return learn_bad_moves(options)
-    rl, kifu_dir, workers, labels, dry_run = map(options.pop, ("rl", "kifu_dir", "workers", "labels", "dry_run"))
-    archive = options.pop("archive")
+    rl, kifu_dir, archive, workers, labels, dry_run = map(
+        options.pop, ("rl", "kifu_dir", "archive", "workers", "labels", "dry_run"))
     options["self_play"] = archive is not None
     take_shape_of_start(options)
     pooled = options["head"] == "pooled"
@@ -258,6 +261,8 @@ def main(**options: Any) -> None:
     options["start"], options["tensorboard"] = options["start"] or "", options["tensorboard"] or ""
 
     from nn.data.dataset import DataError
+    from nn.data.sources import Sources
+    from nn.data.value_choice import ValueChoice
     from nn.training.learn import POLICY_GRADIENT, REINFORCEMENT, SUPERVISED, TrainConfig, estimate, train
     from nn.training.process_group import ProcessGroup
 
@@ -267,9 +272,9 @@ def main(**options: Any) -> None:
         with TemporaryDirectory() if dry_run and kifu_dir else nullcontext(options["data_dir"]) as folder, \
                 ProcessGroup(options["use_gpu"]) as group:
             options["data_dir"] = Path(folder)
-            read_games = kifu_dir and partial(make_data, rl, Path(kifu_dir), options["board_sizes"],
-                                              options["window_size"], workers, options["data_dir"], pooled, labels,
-                                              (options["player"], options["one_value"]), archive)
+            sources = Sources(kifu_dir, rl, pooled, options["board_sizes"], labels, archive, options["window_size"],
+                              ValueChoice(options["player"], options["one_value"]), workers)
+            read_games = partial(make_data, sources, options["data_dir"]) if kifu_dir else None
             recipe = REINFORCEMENT if rl else POLICY_GRADIENT if gently else SUPERVISED
             stopped = (estimate if dry_run else train)(TrainConfig(**options), recipe, group, read_games)
     except (DataError, TrainError) as error:
@@ -315,28 +320,13 @@ def take_shape_of_start(options: dict[str, Any]) -> None:
         options[name] = options[name] or shape.get(name)
 
 
-def make_data(
-    rl: bool, kifu_dir: Path, sizes: tuple[int, ...], window_size: int, workers: int | None, data_dir: Path,
-    pooled: bool, labels: tuple[str, ...], chosen: tuple[str, bool], archive: str | None,
-) -> None:
+def make_data(sources: "Sources", folder: Path) -> None:
     """Turn games into npz files; ends the program where not one game is usable, and where it is told to stop."""
-    from nn.data.data_generator import NoTrainingDataError, generate_game_data, generate_supervised_learning_data
-    from nn.data.selfplay_data import generate_reinforcement_learning_data
-    from nn.data.value_choice import ValueChoice
+    from nn.data.data_generator import NoTrainingDataError
 
     try:
         with raise_on_sigterm():
-            if rl:
-                generate_reinforcement_learning_data(PROGRAM_DIR, kifu_dir, sizes[0], window_size, workers, data_dir,
-                                                     pooled)
-            elif pooled:
-                generate_game_data(kifu_dir, labels, sizes, workers, data_dir, ValueChoice(*chosen))
-                if archive:
-                    generate_reinforcement_learning_data(PROGRAM_DIR, archive, min(sizes), window_size, workers,
-                                                         data_dir, as_games=True)
-            else:
-                generate_supervised_learning_data(PROGRAM_DIR, kifu_dir, sizes[0], workers, data_dir,
-                                                  ValueChoice(*chosen))
+            sources.make_data(folder)
     except NoTrainingDataError as error:
         fail(str(error), 2)
     except KeyboardInterrupt as stop:
