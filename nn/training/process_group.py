@@ -4,6 +4,7 @@ Every process holds the whole network and the data, and learns from its share of
 averages the gradients. Batch normalization takes its statistics from the share of the process, as is usual.
 """
 
+import gc
 import math
 import os
 from collections.abc import Mapping
@@ -54,6 +55,9 @@ class ProcessGroup:
     ) -> None:
         """Leave the others, unless something failed: then torchrun ends them."""
         if self.size > 1 and kind is None:
+            # The group's threads are joined by whoever lets go of it last. That must be its own end, which does so
+            # without Python's lock, for which one of them may wait; a network wrapped here lets go with the lock.
+            gc.collect()
             distributed.destroy_process_group()
 
     def wrap(self, network: torch.nn.Module) -> torch.nn.Module:

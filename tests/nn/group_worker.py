@@ -36,9 +36,7 @@ def take_steps(data_dir: Path) -> dict[Any, Any]:
             trainer.step(samples, symmetries)
             found[mode] = {name: weight.grad for name, weight in trainer.network.named_parameters()}
             found[f"sums {mode}"] = group.total(trainer.sums.sums)
-            # The group's threads are joined by whoever lets go of it last: its own end does so without Python's lock,
-            # which one of them may be waiting for.
-            del trainer
+            del trainer  # before the group ends (ProcessGroup.__exit__)
         assert group.maximum(float(group.rank), -1.0, float("nan")) == [1.0, -1.0, float("inf")]
     return found
 
