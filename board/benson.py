@@ -12,12 +12,15 @@ from board.geometry import get_geometry
 from board.state import BLACK, EMPTY, OUT_OF_BOARD, SIZE, WHITE, WIDTH, State
 from common.kernel import kernel
 
+# AreaWork.region of points without a stone of the color that no region has reached yet; of all others that are in none.
+UNSEEN, NOWHERE = -1, -2
+
 
 class AreaWork(NamedTuple):
     """Work space of one thread; what it holds is of the color that was looked at last."""
 
     queue: np.ndarray  # int16 [C]
-    region: np.ndarray  # int16 [C]: number of the region of each point, -1 for stones of the color and off the board
+    region: np.ndarray  # int16 [C]: number of the region of each point, below 0 where there is none
     vital: np.ndarray  # int16 [C, 4], by region: ids of the strings it is vital to
     vitals: np.ndarray  # int16 [C], by region: how many these are
     empty: np.ndarray  # bool [C], by region: no stone in it
@@ -73,15 +76,14 @@ def flood_region(state: State, start: int, color: int, area: AreaWork, number: i
     while head < tail:
         pos = queue[head]
         head += 1
-        if stones[pos] == EMPTY:
-            keep_neighbors(state, pos, color, area, number, head == 1)
-        else:
+        if stones[pos] != EMPTY:
             empty = False
+        elif head == 1 or area.vitals[number] > 0:
+            keep_neighbors(state, pos, color, area, number, head == 1)
         beside = False
         for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
-            if stones[neighbor] == color:
-                beside = True
-            elif stones[neighbor] != OUT_OF_BOARD and region[neighbor] < 0:
+            beside = beside or stones[neighbor] == color
+            if region[neighbor] == UNSEEN:
                 region[neighbor] = number
                 queue[tail] = neighbor
                 tail += 1
@@ -95,23 +97,27 @@ def flood_region(state: State, start: int, color: int, area: AreaWork, number: i
 
 
 @kernel
-def find_regions(state: State, color: int, area: AreaWork) -> None:
-    """Number the regions without stones of `color`, none where there is no such stone. Modifies area."""
+def find_regions(state: State, color: int, area: AreaWork) -> int:
+    """Number the regions without stones of `color`, none where there is no such stone; return how many there are.
+
+    Modifies area.
+    """
     size, width = state.info[SIZE], state.info[WIDTH]
     any_stone = False
     for pos in range(len(state.stones)):
-        area.region[pos] = -1
-        if state.stones[pos] == color:
-            area.eyes[pos] = 0
-            area.alive[pos] = True
-            any_stone = True
+        own, outside = state.stones[pos] == color, state.stones[pos] == OUT_OF_BOARD
+        area.region[pos] = NOWHERE if own or outside else UNSEEN
+        area.eyes[pos] = 0
+        area.alive[pos] = own
+        any_stone = any_stone or own
     number = 0
     if any_stone:
         for y in range(1, size + 1):
             for pos in range(y * width + 1, y * width + size + 1):
-                if state.stones[pos] == EMPTY and area.region[pos] < 0:
+                if area.region[pos] == UNSEEN and state.stones[pos] == EMPTY:
                     flood_region(state, pos, color, area, number)
                     number += 1
+    return number
 
 
 @kernel
@@ -135,7 +141,13 @@ def give_up_string(state: State, string_id: int, area: AreaWork) -> None:
 @kernel
 def find_alive(state: State, color: int, area: AreaWork) -> None:
     """Find the pass-alive strings of `color` and the regions that they alone enclose. Modifies area."""
-    find_regions(state, color, area)
+    regions, most_eyes = find_regions(state, color, area), 0
+    for pos in range(len(area.eyes)):
+        most_eyes = max(most_eyes, area.eyes[pos])
+    if most_eyes < 2:  # nothing is alive, as in most positions of a search
+        area.alive[:] = False
+        area.enclosed[:regions] = False
+        return
     changed = True
     while changed:
         changed = False

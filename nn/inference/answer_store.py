@@ -66,13 +66,12 @@ def hash_position(planes: np.ndarray, bits: np.ndarray, n: int, weight: np.ndarr
 
     Planes hold zeros and ones, or the same number everywhere, which their last entry tells.
     """
-    keys[to] = 0
-    last = planes.shape[2] - 1
+    key, last = np.uint64(0), planes.shape[2] - 1
     for p in range(planes.shape[1]):
         for point in range(last + 1):
-            if planes[n, p, point] != 0.0:
-                keys[to] ^= weight[p, point]
-        keys[to] ^= np.uint64(bits[n, p, last]) << np.uint64(p % 32)
+            key ^= weight[p, point] if planes[n, p, point] != 0.0 else np.uint64(0)  # no branch, many at a time
+        key ^= np.uint64(bits[n, p, last]) << np.uint64(p % 32)
+    keys[to] = key
 
 
 @kernel
