@@ -262,7 +262,7 @@ window() { # prints how many of the newest games to learn from: c * (1 + 0.4 * (
 
 train() { # train OPTION...: one pass over the newest games
     local launcher=("$python")
-    [ "$GPUS" -le 1 ] || launcher=("$python" -m torch.distributed.run --standalone --nproc-per-node "$GPUS")
+    [ "$GPUS" -le 1 ] || launcher=("$python" -m torch.distributed.run --standalone --nproc-per-node "$GPUS" --)
     local options=()
     [ "$(network 0)" = none ] || options=(--start "$(network 0)")
     # shellcheck disable=SC2086 # options are words

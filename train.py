@@ -1,7 +1,7 @@
 """Train a network: `python train.py --kifu-dir FOLDER` turns games into data/ and data/ into model/sl-model.bin.
 
 `python train.py --rl true --kifu-dir archive` learns from the games of self-play: model/rl-model.bin. With several
-GPUs: `torchrun --nproc-per-node 2 train.py ...`.
+GPUs: `torchrun --nproc-per-node 2 -- train.py ...`.
 """
 
 import signal

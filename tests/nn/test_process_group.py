@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from datetime import timedelta
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch.distributed import TCPStore
+from torch.distributed import TCPStore, run
 
 from nn.data.dataset import load_samples
 from nn.training import process_group
@@ -97,3 +98,12 @@ def test_shares_cover_a_batch_and_their_weights_its_mean(count: int, size: int) 
         part, weight = rank.share_of(count)
         means.append(values[part].mean() * weight)
     torch.testing.assert_close(torch.stack(means).mean(), values.mean())
+
+
+def test_the_launcher_leaves_options_of_the_training_alone(root: Path) -> None:
+    """pipeline.sh starts several processes; --start is no short form of the launcher's --start-method."""
+    line = re.search(r"-m torch\.distributed\.run (.*)\)$", (root / "pipeline.sh").read_text(), re.MULTILINE)
+    assert line is not None
+    parsed = run.parse_args([*line[1].replace('"$GPUS"', "2").split(), "train.py", "--start", "a.bin"])
+    assert parsed.nproc_per_node == "2" and parsed.training_script == "train.py"
+    assert parsed.training_script_args == ["--start", "a.bin"]
