@@ -272,9 +272,9 @@ def main(**options: Any) -> None:
         with TemporaryDirectory() if dry_run and kifu_dir else nullcontext(options["data_dir"]) as folder, \
                 ProcessGroup(options["use_gpu"]) as group:
             options["data_dir"] = Path(folder)
-            sources = Sources(kifu_dir, rl, pooled, options["board_sizes"], labels, archive, options["window_size"],
-                              ValueChoice(options["player"], options["one_value"]), workers)
-            read_games = partial(make_data, sources, options["data_dir"]) if kifu_dir else None
+            read_games = kifu_dir and partial(make_data, Sources(
+                kifu_dir, rl, pooled, options["board_sizes"], labels, archive, options["window_size"],
+                ValueChoice(options["player"], options["one_value"]), workers), options["data_dir"])
             recipe = REINFORCEMENT if rl else POLICY_GRADIENT if gently else SUPERVISED
             stopped = (estimate if dry_run else train)(TrainConfig(**options), recipe, group, read_games)
     except (DataError, TrainError) as error:

@@ -97,11 +97,8 @@ def flood_region(state: State, start: int, color: int, area: AreaWork, number: i
 
 
 @kernel
-def find_regions(state: State, color: int, area: AreaWork) -> int:
-    """Number the regions without stones of `color`, none where there is no such stone; return how many there are.
-
-    Modifies area.
-    """
+def find_regions(state: State, color: int, area: AreaWork) -> None:
+    """Number the regions without stones of `color`, none where there is no such stone. Modifies area."""
     size, width = state.info[SIZE], state.info[WIDTH]
     any_stone = False
     for pos in range(len(state.stones)):
@@ -117,7 +114,6 @@ def find_regions(state: State, color: int, area: AreaWork) -> int:
                 if area.region[pos] == UNSEEN and state.stones[pos] == EMPTY:
                     flood_region(state, pos, color, area, number)
                     number += 1
-    return number
 
 
 @kernel
@@ -141,12 +137,13 @@ def give_up_string(state: State, string_id: int, area: AreaWork) -> None:
 @kernel
 def find_alive(state: State, color: int, area: AreaWork) -> None:
     """Find the pass-alive strings of `color` and the regions that they alone enclose. Modifies area."""
-    regions, most_eyes = find_regions(state, color, area), 0
+    find_regions(state, color, area)
+    most_eyes = 0
     for pos in range(len(area.eyes)):
         most_eyes = max(most_eyes, area.eyes[pos])
     if most_eyes < 2:  # nothing is alive, as in most positions of a search
         area.alive[:] = False
-        area.enclosed[:regions] = False
+        area.enclosed[:] = False
         return
     changed = True
     while changed:
