@@ -206,8 +206,8 @@ def by_kind(name: str) -> str:
 )
 @click.option(
     "--start", type=click.Path(exists=True, dir_okay=False), default=None,
-    help="Model file whose weights a new run begins with, in a wider network with more --filters.  [default: random "
-         "weights]",
+    help="Model file whose weights a new run begins with, in a larger network with more --filters or --blocks.  "
+         "[default: random weights]",
 )
 @click.option(
     "--data-dir", type=click.Path(file_okay=False), default=None,

@@ -1,8 +1,11 @@
-"""A wider network that begins by saying what a narrow one says, as in T. Chen et al., "Net2Net", ICLR 2016.
+"""A wider or deeper network that begins by saying what a smaller one says, as in T. Chen et al., "Net2Net", ICLR 2016.
 
 Added channels start at random, as in a new network, and nothing that was there before reads them yet: the weights from
 added channels to old ones are 0. So every output stays as it was, while the weights that are 0 have gradients from the
 first step on, which copies of channels, as in the paper, have only through noise.
+
+Added blocks come last. They hand on what they get: the scale of their last norm is 0 (P. Goyal et al., "Accurate, Large
+Minibatch SGD", 2017, section 5.1), or that convolution's weights are, where it has no norm.
 """
 
 from dataclasses import replace
@@ -10,7 +13,7 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from nn.network.pooled_net import GlobalPoolingBlock, PooledNet
+from nn.network.pooled_net import BottleneckBlock, GlobalPoolingBlock, PooledNet, SqueezeExciteBlock
 
 # Layers that read a pooled board (mean, scaled mean and maximum of each channel), and those that write in two parts.
 READ_POOLED = ("spread", "to_pass", "hidden")
@@ -65,3 +68,31 @@ def add_filters(network: PooledNet, filters: int) -> PooledNet:
                             POOL_PARTS if name in READ_POOLED else 1)
         _copy(old, new, rows, columns)
     return wide
+
+
+def _silence(block: nn.Module) -> None:
+    """Let a new block hand on what it gets, and learn from the first step on."""
+    last = block.layers[-1] if isinstance(block, BottleneckBlock) else block.second
+    tensors = list((last.convolution if isinstance(last.norm, nn.Identity) else last.norm).parameters())  # type: ignore[union-attr]
+    if isinstance(block, SqueezeExciteBlock):
+        tensors += block.excite.parameters()
+    for weights in tensors:
+        weights.zero_()
+
+
+@torch.no_grad()
+def add_blocks(network: PooledNet, blocks: int) -> PooledNet:
+    """Return a network with more blocks and the same outputs.
+
+    Raises ValueError where it has more already, and where what follows a block changes what it gets twice: then nothing
+    can be handed on as it is.
+    """
+    if blocks < network.config.blocks:
+        raise ValueError(f"it has {network.config.blocks} blocks, more than {blocks}")
+    if blocks > network.config.blocks and network.config.activation != "relu":
+        raise ValueError(f"blocks are added to networks of --activation relu; it has {network.config.activation}")
+    deep = PooledNet(replace(network.config, blocks=blocks))
+    deep.load_state_dict(network.state_dict(), strict=False)
+    for block in list(deep.blocks)[network.config.blocks:]:
+        _silence(block)
+    return deep

@@ -7,7 +7,7 @@ import torch
 
 from nn.model_file import ModelFileError
 from nn.network.dual_net import DEFAULT_BLOCKS, DEFAULT_FILTERS, DualNet
-from nn.network.growth import add_filters
+from nn.network.growth import add_blocks, add_filters
 from nn.network.katago import KataGoNet
 from nn.network.kinds import make_pooled_net
 from nn.network.pooled_net import PooledNet
@@ -30,8 +30,8 @@ def make_first_network(config: TrainConfig) -> DualNet | PooledNet:
     if isinstance(network, KataGoNet):
         raise TrainError(f"cannot start from {config.start}: KataGo's networks play here but do not learn; "
                          "give another model with --start")
-    if isinstance(network, PooledNet) and config.filters and config.filters > network.config.filters:
-        network = add_filters(network, config.filters)
+    if isinstance(network, PooledNet):
+        network = _grow(network, config)
     wanted = {name: getattr(config, name) for name in network.shape}
     misfits = {name: value for name, value in network.shape.items() if wanted[name] not in (value, None)}
     if misfits:
@@ -40,6 +40,18 @@ def make_first_network(config: TrainConfig) -> DualNet | PooledNet:
     if isinstance(network, PooledNet):
         sizes = {*network.config.trained_on, *config.board_sizes}
         network.config = replace(network.config, trained_on=tuple(sorted(sizes)))
+    return network
+
+
+def _grow(network: PooledNet, config: TrainConfig) -> PooledNet:
+    """Return a network with the filters and blocks that a run asks for where those are more; raises TrainError."""
+    if config.filters and config.filters > network.config.filters:
+        network = add_filters(network, config.filters)
+    if config.blocks and config.blocks > network.config.blocks:
+        try:
+            network = add_blocks(network, config.blocks)
+        except ValueError as error:
+            raise TrainError(f"{config.start} does not grow deeper: {error}; leave out --blocks") from None
     return network
 
 

@@ -1,4 +1,4 @@
-"""A wider network begins by saying what the narrow one says, and goes on from there."""
+"""A wider or deeper network begins by saying what the smaller one says, and goes on from there."""
 from __future__ import annotations
 
 from dataclasses import replace
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from nn.network.growth import add_filters
+from nn.network.growth import add_blocks, add_filters
 from nn.network.pooled_net import PooledConfig, PooledNet
 from nn.network.weights import save_network
 from nn.training.run_config import TrainConfig, TrainError
@@ -57,6 +57,51 @@ def test_a_run_starts_from_a_narrower_network(tmp_path: Path) -> None:
         make_first_network(replace(config, filters=8))
 
 
-def test_a_network_does_not_become_narrower() -> None:
+def test_a_network_becomes_neither_narrower_nor_flatter() -> None:
     with pytest.raises(ValueError, match="it has 16 filters, more than 8"):
         add_filters(make_network(SMALL), 8)
+    with pytest.raises(ValueError, match="it has 2 blocks, more than 1"):
+        add_blocks(make_network(SMALL), 1)
+
+
+@pytest.mark.parametrize("config", [shape for shape in SHAPES if shape.activation == "relu"], ids=str)
+@torch.no_grad()
+def test_a_deeper_network_says_the_same(config: PooledConfig) -> None:
+    network = make_network(config)
+    deep = add_blocks(network, config.blocks + 2)
+    assert deep.config == replace(network.config, blocks=config.blocks + 2)
+    assert len(deep.blocks) == config.blocks + 2
+    for mode in (network.train, network.eval):
+        mode()
+        deep.train(network.training)
+        planes = torch.rand(4, network.config.planes, 7, 7)
+        for found, wanted in zip(deep(planes), network(planes), strict=True):
+            assert torch.allclose(found, wanted, atol=1e-4)
+
+
+@pytest.mark.parametrize("config", [shape for shape in SHAPES if shape.activation == "relu"], ids=str)
+def test_every_added_block_learns(config: PooledConfig) -> None:
+    deep = add_blocks(make_network(replace(config, filters=32)), config.blocks + 2).train()
+    before = {name: weight.clone() for name, weight in deep.named_parameters()}
+    optimizer, planes = torch.optim.Adam(deep.parameters(), 0.001), torch.rand(16, config.planes, 5, 5)
+    for _ in range(6):
+        optimizer.zero_grad()
+        sum(answer.square().mean() for answer in deep(planes)).backward()  # type: ignore[union-attr]
+        optimizer.step()
+    for name, weight in deep.named_parameters():
+        if name.startswith(tuple(f"blocks.{number}." for number in range(config.blocks, config.blocks + 2))):
+            assert (weight != before[name]).any(), name
+
+
+def test_a_run_starts_from_a_network_with_fewer_blocks(tmp_path: Path) -> None:
+    """Those whose activation changes a block's result once more are refused in one line"""
+    save_network(make_network(SMALL), tmp_path / "relu.bin")
+    save_network(make_network(replace(SMALL, activation="mish")), tmp_path / "mish.bin")
+    config = TrainConfig(head="pooled", features="rich", block="gpool", filters=24, blocks=5,
+                         start=str(tmp_path / "relu.bin"), board_sizes=(5,))
+    deep = make_first_network(config)
+    assert isinstance(deep, PooledNet)
+    assert (deep.config.filters, deep.config.blocks) == (24, 5)
+    with pytest.raises(TrainError, match="mish.bin does not grow deeper: blocks are added to networks of --activation "
+                                         "relu; it has mish; leave out --blocks"):
+        make_first_network(replace(config, activation="mish", start=str(tmp_path / "mish.bin")))
