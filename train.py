@@ -71,8 +71,8 @@ def by_kind(name: str) -> str:
 )
 @click.option(
     "--archive", type=click.Path(exists=True, file_okay=False),
-    help="Archive of self-play to learn from as well, with --head pooled: the positions searched in full in the newest "
-         "folders that hold --window-size games; of the smallest --size.",
+    help="Archive of self-play to learn from as well, with --head pooled: positions searched in full, or "
+         "judged, in the newest folders that hold --window-size games; of the smallest --size.",
 )
 @click.option(
     "--size", "board_sizes", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=(BOARD_SIZE,), multiple=True,

@@ -85,7 +85,7 @@ class NamedGames(NamedTuple):
 
     name: str
     games: GameFile
-    searched: bool = False  # self-play: only the positions with a policy, those searched in full, are samples
+    searched: bool = False  # self-play: only positions with a policy, the search's or a teacher's, are samples
 
 
 class GameSamples:

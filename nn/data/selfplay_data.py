@@ -23,7 +23,7 @@ from nn.data.data_generator import PIECES_PER_TASK, NoTrainingDataError
 from nn.data.game_encoder import GameEncoder, mover_value
 from nn.data.game_file import new_game_arrays, policy_labels, write_game_file
 from nn.data.game_report import GameReport
-from nn.data.labels import Labels, read_labels
+from nn.data.labels import Labels, read_labels, unpack_policies
 from sgf.archive import SelfPlayGame, list_archive, list_games, read_selfplay_games
 from sgf.collection import Skipped, describe_left_out
 from sgf.grammar import SGFError
@@ -83,18 +83,34 @@ def _update_game_file(path: Path, folder: Path, board_size: int, workers: int, r
     if not games:
         path.unlink(missing_ok=True)
         return 0
-    table = GameTable.of(stamps, games, {}, None)
     teacher = read_labels(judged, board_size) if judged.exists() else None
     found = {number: teacher.of_game(paths[number].name, len(game.kifu.pos)) if teacher else None
              for number, game in games.items()}
     if teacher:
         report.say(f"{judged}: a teacher's judgment of {len(games) - list(found.values()).count(None)} of the "
                    f"{len(games)} games")
+    games = {number: _complete(game, found[number]) for number, game in games.items()}
+    table = GameTable.of(stamps, games, {}, None)
     labels: list[Labels | None] = [
         _judge(policy_labels(_spread(game), board_size**2), found[number]) for number, game in games.items()]
     write_game_file(path, new_game_arrays([game.kifu for game in games.values()], labels, board_size),
                     table.blocks(board_size))
     return table.usable()
+
+
+def _complete(game: SelfPlayGame, teacher: Labels | None) -> SelfPlayGame:
+    """Return a game in which positions that were not searched in full have a teacher's policy, if he knows it.
+
+    Win rates of such positions, of a few visits, are left out: one beside a move says that it was searched for.
+    """
+    if teacher is None:
+        return game
+    policy = unpack_policies(teacher, teacher.policy_start, np.arange(len(game.kifu.pos)), game.policy.shape[1])
+    policy[game.moves] = game.policy
+    searched = np.full_like(game.kifu.win_rate, np.nan)
+    searched[game.moves] = game.kifu.win_rate[game.moves]
+    moves = np.flatnonzero(policy.any(axis=1)).astype(game.moves.dtype)
+    return SelfPlayGame(game.kifu._replace(win_rate=searched), moves, policy[moves])
 
 
 def _judge(policies: Labels, teacher: Labels | None) -> Labels:

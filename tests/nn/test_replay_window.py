@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import learning_param
+from nn.data.data_file import read_game_table
 from nn.data.dataset import DataError, Samples, load_samples
 from nn.data.game_file import GameFile, read_game_file
 from nn.data.game_samples import GameSamples, NamedGames
@@ -142,18 +143,20 @@ def test_a_folder_of_games_is_read_again_where_it_has_changed(tmp_path: Path) ->
 
 
 def test_a_teacher_judges_what_the_search_has_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """labels.npz beside the games: leads and owners are the teacher's, win rates half his, policies the search's"""
+    """labels.npz beside the games: leads and owners are the teacher's, win rates half his, policies the search's; and
+    positions that were not searched are learnt by his word alone"""
     archive = tmp_path / "archive"
     folder = write_games(archive / "1", range(1, 4), length=(4, 9))
 
-    def read() -> tuple[GameFile, Samples]:
+    def read() -> tuple[GameFile, np.ndarray, Samples]:
         [path] = generate_reinforcement_learning_data(tmp_path, archive, SIZE, 9, 1, as_games=True)
         games = read_game_file(Path(path), [SIZE])
         rows = np.flatnonzero(games.labels.policy_count)
         data = GameSamples([NamedGames("x", games)], BASIC, SIZE, len(rows), 0, 0.0, 1.0)
-        return games, next(data.batches(rows, np.zeros(len(rows), dtype=np.int64)))[0]
+        assert read_game_table(Path(path), SIZE).total() == len(rows)  # type: ignore[union-attr]
+        return games, rows, next(data.batches(rows, np.zeros(len(rows), dtype=np.int64)))[0]
 
-    games, alone = read()
+    games, searched, alone = read()
     moves = np.diff(games.start)
     rng = np.random.default_rng(1)
     total = moves[:2].sum()  # the third game is unknown to him
@@ -163,13 +166,18 @@ def test_a_teacher_judges_what_the_search_has_chosen(tmp_path: Path, capsys: pyt
               "lead": rng.normal(0, 9, total).astype(np.float16),
               "ownership": rng.integers(0, 16, (total, SIZE**2)).astype(np.uint8)}
     np.savez(folder / LABELS_FILE, **labels)
-    games, taught = read()
+    games, rows, taught = read()
     assert f"{LABELS_FILE}: a teacher's judgment of 2 of the 3 games\n" in capsys.readouterr().err
-    rows = np.flatnonzero(games.labels.policy_count)
+    assert set(searched) < set(rows) and set(rows) - set(searched) == set(range(total)) - set(searched)
     known, row = rows < total, rows[rows < total]
-    assert np.array_equal(taught.policy, alone.policy) and np.array_equal(taught.value, alone.value)
     assert np.allclose(taught.lead[known], labels["lead"][row])
     assert np.allclose(taught.ownership[known], labels["ownership"][row] / 7.5 - 1.0)
+    new = ~np.isin(rows, searched)
+    policy = labels["policy"][rows[new]].astype(np.float32)
+    assert np.allclose(taught.policy[new], policy / policy.sum(axis=1, keepdims=True), atol=2e-3)
+    assert np.allclose(taught.win_rate[new], labels["win_rate"][rows[new]], atol=1e-3)
+    taught, known, row = taught.take(~new), known[~new], searched[searched < total]
+    assert np.array_equal(taught.policy, alone.policy) and np.array_equal(taught.value, alone.value)
     own = np.where(np.isnan(alone.win_rate[known]), labels["win_rate"][row], alone.win_rate[known])
     assert np.allclose(taught.win_rate[known], (own + labels["win_rate"][row]) / 2, atol=1e-3)
     for name in ("lead", "ownership", "win_rate"):
