@@ -22,7 +22,8 @@ from nn.plane_sets import find_plane_set
 # Networks whose compiled form is kept on disk, 20 to 40 MB each for the bundled one.
 KEPT_NETWORKS = 20
 # What they come from, beside the model file.
-MAKERS = [Path(__file__).with_name(name) for name in ("openvino_export.py", "openvino_integers.py", "calibration.py")]
+MAKERS = [Path(__file__).with_name(name) for name in (
+    "openvino_export.py", "openvino_integers.py", "weight_rounding.py", "calibration.py")]
 # The network in integers, and whether it bears them.
 INTEGER_FILE, VERDICT_FILE = "integers.xml", "integers.txt"
 SUITS, SUITS_NOT = "suits", "suits not"

@@ -5,7 +5,7 @@ products are summed exactly, and all that lies between convolutions, and the hea
 "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference", 2018, section 2).
 The steps are those that suit the positions of games that the network plays against itself (calibration.py).
 
-Letters: N positions, P planes, S board size, A = S*S + 1 policy entries, C channels, F filters.
+Letters: N positions, P planes, S board size, A = S*S + 1 policy entries, C channels, F filters, K = 9 C weights of one.
 """
 
 from typing import Any
@@ -16,14 +16,23 @@ from openvino import opset13
 
 from nn.feature import PlaneSet
 from nn.inference.calibration import count_games, play_games
+from nn.inference.weight_rounding import (
+    KERNEL,
+    LEAST,
+    SHARES,
+    WEIGHT_LEVELS,
+    choose_last_steps,
+    multiply_windows,
+    round_together,
+    round_weights,
+)
 
-KERNEL = 3
-ENTERING_LEVELS, WEIGHT_LEVELS = 256, 255
-# Values of each call that steps are chosen by, and the shares of the largest value that are tried for the last step.
-SAMPLE, SHARES = 500, np.linspace(0.3, 1.0, 36)
+ENTERING_LEVELS = 256
+# Values of each call that steps are chosen by, and points of it whose surroundings tell how weights go together. Where
+# channels are many, weights are rounded each by itself: together takes a time that grows with the cube of their number.
+SAMPLE, POINTS, MAX_CHANNELS = 500, 80, 128
 # How far channels get steps of their own; as the mean over five networks the policy loses half of what it lost with 0.
 SMOOTHING = 0.75
-LEAST = 1e-6  # in the place of 0
 # A network that loses more than this by it, nats of its policy and win rate (rms), keeps its format. What is usual is
 # 0.0003 and 0.004, for KataGo's network of 6 blocks 0.0008 and 0.007.
 MAX_DIVERGENCE, MAX_RATE_ERROR = 0.01, 0.03
@@ -36,12 +45,14 @@ class Entering:
 
     Attributes:
         highest: the greatest value of each channel, [C].
+        products: what a filter reads times itself, summed over points, [K, K]; None where channels are many.
     """
 
     def __init__(self) -> None:
         """Begin with nothing."""
         self._low = 0.0
         self.highest: np.ndarray = np.zeros(1)
+        self.products: np.ndarray | None = None
         self._sum: np.ndarray | float = 0.0
         self._count = 0
         self._samples: list[np.ndarray] = []
@@ -53,6 +64,9 @@ class Entering:
         self._sum = self._sum + features.sum(axis=0)
         self._count += len(features)
         self._samples.append(rng.choice(features.ravel(), SAMPLE))
+        if features.shape[1] <= MAX_CHANNELS:
+            added = multiply_windows(features, POINTS, rng)
+            self.products = added if self.products is None else self.products + added
 
     @property
     def mean(self) -> np.ndarray:
@@ -91,20 +105,6 @@ def round_to_steps(values: np.ndarray, low: float, high: float) -> np.ndarray:
     """Return the nearest of the steps for each value."""
     step = (high - low) / (ENTERING_LEVELS - 1)
     return np.asarray(np.round((np.clip(values, low, high) - low) / step) * step + low)
-
-
-def round_weights(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights [F, C, 3, 3] rounded with small squared errors, and the last step of each filter [F, 1, 1, 1]."""
-    most = np.maximum(np.abs(weight).max(axis=(1, 2, 3), keepdims=True), LEAST)
-    steps = WEIGHT_LEVELS // 2
-    best, last, least = weight, most, np.full_like(most, np.inf)
-    for share in SHARES:
-        limit = share * most
-        rounded = np.clip(np.round(weight / limit * steps), -steps, steps) * limit / steps
-        error = np.square(rounded - weight).sum(axis=(1, 2, 3), keepdims=True)
-        best, last = np.where(error < least, rounded, best), np.where(error < least, limit, last)
-        least = np.minimum(error, least)
-    return best.astype(np.float32), last.astype(np.float32)
 
 
 def sum_of_means(mean: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -167,11 +167,17 @@ def quantize_convolution(convolution: Any, entering: Entering) -> None:
         reached = np.ones_like(parts)
     steps = opset13.fake_quantize(convolution.input_value(0), np.float32(low) * reached, np.float32(high) * reached,
                                   np.float32(low), np.float32(high), ENTERING_LEVELS)
-    rounded, last = round_weights(weight * parts)
+    scaled, last = weight * parts, choose_last_steps(weight * parts)
+    if entering.products is None:
+        rounded = round_weights(scaled, last)
+    else:  # what enters is divided by the parts
+        each = np.repeat(parts.ravel(), KERNEL * KERNEL)
+        rounded = round_together(scaled, last, entering.products / np.outer(each, each))
     readers = convolution.output(0).get_target_inputs()
     convolution.input(0).replace_source_output(steps.output(0))
     convolution.input(1).replace_source_output(
-        opset13.fake_quantize(opset13.constant(weight * parts), -last, last, -last, last, WEIGHT_LEVELS).output(0))
+        opset13.fake_quantize(opset13.constant(rounded.astype(np.float32)), -last, last, -last, last, WEIGHT_LEVELS)
+        .output(0))
     missing = sum_of_means(entering.mean, weight - rounded / parts).astype(np.float32)
     mended = opset13.add(convolution, opset13.constant(missing.reshape(1, -1, 1, 1)))
     for reader in readers:

@@ -13,7 +13,7 @@ pytest.importorskip("openvino", reason="OpenVINO is not installed (pip install '
 import openvino  # noqa: E402 (only where it is installed)
 
 from nn.constant import PRECISION_VARIABLE  # noqa: E402
-from nn.inference import openvino_cache, openvino_integers  # noqa: E402
+from nn.inference import openvino_cache, openvino_integers, weight_rounding  # noqa: E402
 from nn.inference.calibration import count_games, play_games  # noqa: E402
 from nn.inference.loading import RUNTIME_VARIABLE, load_evaluator  # noqa: E402
 from nn.inference.openvino_export import convert  # noqa: E402
@@ -47,13 +47,39 @@ def test_weights_are_steps_of_their_filter_and_near() -> None:
     weight = np.random.default_rng(0).normal(size=(4, 8, 3, 3)).astype(np.float32)
     weight[1] *= 100
     weight[2] = 0
-    rounded, last = openvino_integers.round_weights(weight)
+    last = weight_rounding.choose_last_steps(weight)
+    rounded = weight_rounding.round_weights(weight, last)
     steps = rounded / last * 127
     np.testing.assert_allclose(steps, np.round(steps), atol=1e-3)
     assert np.abs(steps).max() <= 127 + 1e-3
     plain = np.abs(weight).max(axis=(1, 2, 3), keepdims=True) / 127
     plain_error = np.square(np.round(weight / np.maximum(plain, 1e-9)) * plain - weight).sum(axis=(1, 2, 3))
     assert (np.square(rounded - weight).sum(axis=(1, 2, 3)) <= plain_error * (1 + 1e-4)).all()
+
+
+def test_weights_that_are_rounded_together_change_the_result_less() -> None:
+    """Steps they are all the same, and the nearest ones where nothing that a filter reads goes together"""
+    rng = np.random.default_rng(5)
+    weight = rng.normal(size=(4, 6, 3, 3))
+    last = weight_rounding.choose_last_steps(weight) * 20  # coarse
+    common = rng.normal(size=(64, 1, SIZE, SIZE))
+    features = common + 0.3 * rng.normal(size=(64, 6, SIZE, SIZE))
+    products = weight_rounding.multiply_windows(features, 4_000, rng)
+    together = weight_rounding.round_together(weight, last, products)
+    steps = together / last * 127
+    np.testing.assert_allclose(steps, np.round(steps), atol=1e-6)
+    apart = weight_rounding.round_weights(weight, last)
+    result, one, other = (functional.conv2d(torch.from_numpy(features), torch.from_numpy(w), padding=1).numpy()
+                          for w in (weight, together, apart))
+    assert np.square(one - result).mean() < 0.4 * np.square(other - result).mean()
+    np.testing.assert_array_equal(weight_rounding.round_together(weight, last, np.eye(54)), apart)
+
+
+def test_what_filters_read_is_multiplied_with_zeros_beyond_the_edge() -> None:
+    features = np.ones((1, 1, 2, 2))
+    found = weight_rounding.multiply_windows(features, 20_000, np.random.default_rng(0)) / 20_000
+    windows = functional.unfold(torch.ones(1, 1, 2, 2), 3, padding=1)[0].numpy()
+    np.testing.assert_allclose(found, windows @ windows.T / 4, atol=0.02)
 
 
 def test_each_channel_has_its_part_of_the_range() -> None:
@@ -126,8 +152,9 @@ def test_a_network_that_does_not_bear_it_is_found_out(monkeypatch: pytest.Monkey
     assert isinstance(network, DualNet)
     network.policy_head.fc_layer.weight.data *= 30  # it has an opinion
     assert openvino_integers.quantize(openvino.Core(), convert(network, SIZE), PLANE_SETS["basic"], SIZE)
-    for levels in ("ENTERING_LEVELS", "WEIGHT_LEVELS"):
-        monkeypatch.setattr(openvino_integers, levels, 3)
+    monkeypatch.setattr(openvino_integers, "ENTERING_LEVELS", 3)
+    for module in (openvino_integers, weight_rounding):
+        monkeypatch.setattr(module, "WEIGHT_LEVELS", 3)
     assert not openvino_integers.quantize(openvino.Core(), convert(network, SIZE), PLANE_SETS["basic"], SIZE)
 
 
