@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 import numpy as np
+import torch
+from torch.nn import functional
 
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.calibration import play_games
@@ -32,4 +34,7 @@ def measure_accuracy(model: str, evaluators: dict[str, BoardEvaluator]) -> Itera
         same = np.argmax(logits, axis=1) == np.argmax(exact_logits, axis=1)
         off = (chances - exact_chances) @ np.array([0.0, 0.5, 1.0])
         yield Figure(f"first choice that of float32, {name}", "%", (100.0 * float(same.mean()),), target=99.0)
+        exact, found = (torch.from_numpy(one).double().log_softmax(dim=1) for one in (exact_logits, logits))
+        lost = functional.kl_div(found, exact, reduction="batchmean", log_target=True)
+        yield Figure(f"policy off float32, {name}", "nats", (float(lost),))
         yield Figure(f"win rate off float32, {name}", "% (rms)", (100.0 * float(np.sqrt(np.mean(off**2))),))
