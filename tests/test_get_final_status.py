@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import get_final_status
+from tests.files import write_files
 
 # Black owns the left, White the right part of 5x5; in DEAD a white stone at A1 makes the left nobody's for our count.
 MOVES = ";B[ca];W[da];B[cb];W[db];B[cc];W[dc];B[cd];W[dd];B[ce];W[de]"
@@ -28,12 +29,7 @@ def run(archive: Path, *options: str) -> Result:
 
 
 def make_archive(tmp_path: Path, games: dict[str, str]) -> Path:
-    for number in ("2", "10"):
-        (tmp_path / number).mkdir(parents=True)
-    (tmp_path / "2" / "1.sgf").write_text(LIVE % "W+1.5")
-    for name, text in games.items():
-        (tmp_path / "10" / name).write_text(text)
-    return tmp_path
+    return write_files(tmp_path, {"2/1.sgf": LIVE % "W+1.5"} | {f"10/{name}": text for name, text in games.items()})
 
 
 def pretend_gnugo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:

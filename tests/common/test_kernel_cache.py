@@ -17,6 +17,7 @@ from numba.core.dispatcher import Dispatcher
 
 from common import kernel_cache
 from common.kernel_cache import PACKAGES, ROOT, FilePerSignature, imported_files, source_files, source_key
+from tests.files import write_files
 
 PROGRAM = [path for name in sorted(PACKAGES) for path in ((ROOT / name).rglob("*.py") if (ROOT / name).is_dir()
                                                           else [ROOT / f"{name}.py"])]
@@ -91,9 +92,7 @@ def make_program(root: Path) -> None:
         "board/other.py": "import board.outer\n",
         "run.py": "from board.outer import walk\nprint(walk(1000), sum(walk.stats.cache_hits.values()))\n",
     }
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+    write_files(root, files)
     for name in ("kernel.py", "kernel_cache.py", "lock_file.py"):
         shutil.copy(ROOT / "common" / name, root / "common")
 

@@ -28,6 +28,7 @@ from nn.plane_sets import KATAGO, RICH
 from nn.training.learn import SUPERVISED, TrainConfig, train
 from nn.training.trainer import Trainer
 from sgf.reader import SGFReader
+from tests.files import write_files
 from tests.nn.selfplay_games import write_games
 from tests.nn.test_learn import same
 from train import main
@@ -59,9 +60,7 @@ def make_labels(names: list[str], seed: int = 0) -> dict[str, Any]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Three games, two of them labelled, as data."""
-    (tmp_path / "games").mkdir()
-    for name, text in GAMES.items():
-        (tmp_path / "games" / name).write_text(text)
+    write_files(tmp_path / "games", GAMES)
     labels = make_labels(["a.sgf", "c.sgf"])
     del labels["policy"]
     np.savez(tmp_path / "labels.npz", **labels)

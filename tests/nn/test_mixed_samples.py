@@ -14,6 +14,7 @@ from nn.inference.evaluator import NetworkEvaluator
 from nn.network.weights import load_network
 from nn.plane_sets import RICH
 from nn.training.learn import TrainConfig, train
+from tests.files import write_files
 
 SIZES = (3, 5)
 GAMES = {  # more moves on the larger board
@@ -27,9 +28,7 @@ GAMES = {  # more moves on the larger board
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Games on boards of three sizes as data of two, those of 5x5 with labels."""
-    (tmp_path / "games").mkdir()
-    for name, text in GAMES.items():
-        (tmp_path / "games" / name).write_text(text)
+    write_files(tmp_path / "games", GAMES)
     policy = np.full((8, 26), 1.0 / 26)
     count, index, value = pack_policies(policy)
     np.savez(tmp_path / "labels.npz", names=np.array(["a.sgf"]), offset=np.array([0, 8]), policy_count=count,

@@ -16,6 +16,7 @@ from nn.inference.loading import load_evaluator
 from nn.network.kinds import make_pooled_net
 from nn.network.weights import save_network
 from sgf.reader import SGFReader
+from tests.files import write_files
 from tools.bench import main
 from tools.benchlib.judgment_bench import judge, read_last_games, show_games
 
@@ -31,11 +32,7 @@ GAMES = {
 @pytest.fixture
 def games(tmp_path: Path) -> Path:
     """A folder of games, two of which can be judged."""
-    folder = tmp_path / "games"
-    folder.mkdir()
-    for name, text in GAMES.items():
-        (folder / name).write_text(text)
-    return folder
+    return write_files(tmp_path / "games", GAMES)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from nn.data.labels import read_labels, unpack_policies
+from tests.files import write_files
 from tools import label
 from tools.label import main
 
@@ -26,11 +27,7 @@ GAMES = {
 @pytest.fixture
 def games(tmp_path: Path) -> Path:
     """A folder of games; three can be labelled."""
-    folder = tmp_path / "games"
-    folder.mkdir()
-    for name, text in GAMES.items():
-        (folder / name).write_text(text)
-    return folder
+    return write_files(tmp_path / "games", GAMES)
 
 
 def run(games: Path, *words: str, visits: int = 1) -> tuple[int, str]:
