@@ -129,6 +129,14 @@ def test_a_network_in_integers_says_nearly_the_same(kind: str) -> None:
     assert 0 < divergence < 0.01 and 0 < error < 0.03
 
 
+@pytest.mark.slow
+def test_weights_of_many_channels_are_rounded_each_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openvino_integers, "MAX_CHANNELS", 4)
+    monkeypatch.setattr(openvino_integers, "round_together", fail)
+    core, network = openvino.Core(), make_network("lecture")
+    assert openvino_integers.quantize(core, convert(network, SIZE), PLANE_SETS["basic"], SIZE)
+
+
 def test_what_a_convolution_alone_feeds_has_one_range() -> None:
     """The parts of its channels are taken out of the convolution before: rounded in one way, it says the same"""
     network = make_network("lecture")
