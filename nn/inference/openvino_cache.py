@@ -68,7 +68,7 @@ def make_integers(core: Any, folder: Path) -> None:
     network = core.read_model(folder / NETWORK_FILE)
     try:
         suits = quantize(core, network, find_plane_set(facts.features), facts.board_size)
-    except RuntimeError:  # OpenVINO's: it cannot run the network so
+    except (RuntimeError, ValueError):  # OpenVINO cannot run the network so, or numpy cannot round such numbers
         suits = False
     if suits:
         write_network(network, folder / INTEGER_FILE)
