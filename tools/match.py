@@ -67,7 +67,8 @@ def share_cores(games: int) -> None:
 @click.option("--client", type=click.Choice(CLIENTS), default="gtp",
               help="Ask for moves in plain GTP, or as the CGOS client does: with analysis, kept in the SGF.")
 @OPENINGS
-@click.option("--opening-plies", type=click.IntRange(min=0), default=2, help="Length of center and random openings.")
+@click.option("--opening-plies", type=click.IntRange(min=0), default=2,
+              help="Length of center and random openings; longer ones follow where these are not enough.")
 @click.option("--max-moves", type=click.IntRange(min=0), default=0,
               help="Score a game as it stands after so many moves; 0 is four times the points of the board.")
 @SCORING

@@ -46,9 +46,17 @@ def test_openings_are_legal_and_distinct(size: int, plies: int, kind: str) -> No
     assert len(many) == 30 or size == 2
     for opening in many:
         referee = Referee(size, 0.0)
-        assert len(opening) == plies
+        assert len(opening) == plies or size == 2
         for number, vertex in enumerate(opening):
             referee.play(Stone.WHITE if number % 2 else Stone.BLACK, vertex)
+
+
+def test_longer_openings_follow_where_there_are_too_few() -> None:
+    """So that engines without randomness do not play the same 170 games over and over"""
+    openings = get_openings(config(size=9, games=400))
+    assert [len(opening) for opening in openings] == [2] * 85 + [3] * 115
+    assert len(set(map(tuple, openings))) == 200
+    assert len(get_openings(config(size=2, games=400))) < 200, "there are no more"
 
 
 def test_canonical_form_joins_the_eight_symmetries() -> None:

@@ -6,6 +6,7 @@ rotation or reflection of another one.
 
 import random
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 from board.constant import GTP_X_COORDINATE
@@ -27,7 +28,8 @@ CENTER_MARGINS = ((7, 2), (4, 1), (0, 0))
 def get_openings(config: MatchConfig) -> list[Opening]:
     """Return the openings of a match, one for each pair of games, fewer when there are no more; never none.
 
-    The first openings do not depend on the number of games.
+    The first openings do not depend on the number of games. Where there are fewer of a length than are wanted, those
+    of one ply more come next: engines without randomness would play the same games again.
 
     Raises:
         MatchError: The file of openings cannot be read or has an illegal move.
@@ -38,9 +40,9 @@ def get_openings(config: MatchConfig) -> list[Opening]:
     if config.openings == "none" or config.opening_plies == 0:
         return [[]]
     points = get_center_points(config.size) if config.openings == "center" else get_points(config.size, 0)
-    plies = min(config.opening_plies, len(points))
-    openings = generate_openings(config.size, points, plies, config.seed)
-    return [opening for opening, _ in zip(openings, range(count), strict=False)] or [[]]
+    lengths = range(min(config.opening_plies, len(points)), len(points) + 1)
+    openings = chain.from_iterable(generate_openings(config.size, points, plies, config.seed) for plies in lengths)
+    return list(islice(openings, count)) or [[]]
 
 
 def get_points(size: int, margin: int) -> list[Point]:
