@@ -16,6 +16,7 @@ from openvino import opset13
 
 from nn.feature import PlaneSet
 from nn.inference.calibration import count_games, play_games
+from nn.inference.divergence import compare
 from nn.inference.weight_rounding import (
     KERNEL,
     LEAST,
@@ -217,20 +218,6 @@ class Watched:
     def answers(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the logits [N, A] and chances [N, 3] of all calls."""
         return np.concatenate(self._logits), np.concatenate(self._chances)
-
-
-def compare(expected: tuple[np.ndarray, np.ndarray], found: tuple[np.ndarray, np.ndarray]) -> tuple[float, float]:
-    """Return how far answers (logits [N, A], chances [N, 3]) are from others: nats of the policy, win rates (rms)."""
-    first, second = (log_softmax(logits.astype(np.float64)) for logits, _ in (expected, found))
-    divergence = (np.exp(first) * (first - second)).sum(axis=1).mean()
-    rates = [chances[:, 2] + 0.5 * chances[:, 1] for _, chances in (expected, found)]
-    return float(divergence), float(np.sqrt(np.square(rates[0] - rates[1]).mean()))
-
-
-def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """Return the logarithms of the softmax of each row."""
-    shifted = logits - logits.max(axis=1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
 def quantize(core: openvino.Core, model: openvino.Model, plane_set: PlaneSet, board_size: int) -> bool:

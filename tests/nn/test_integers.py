@@ -15,6 +15,7 @@ import openvino  # noqa: E402 (only where it is installed)
 from nn.constant import PRECISION_VARIABLE  # noqa: E402
 from nn.inference import openvino_cache, openvino_integers, weight_rounding  # noqa: E402
 from nn.inference.calibration import count_games, play_games  # noqa: E402
+from nn.inference.divergence import compare  # noqa: E402
 from nn.inference.loading import RUNTIME_VARIABLE, load_evaluator  # noqa: E402
 from nn.inference.openvino_export import convert  # noqa: E402
 from nn.inference.openvino_precision import choose_formats  # noqa: E402
@@ -125,7 +126,7 @@ def test_a_network_in_integers_says_nearly_the_same(kind: str) -> None:
     assert openvino_integers.quantize(core, model, plane_set, SIZE)
     names = [node.get_type_name() for node in model.get_ordered_ops()]
     assert names.count("FakeQuantize") == 2 * CONVOLUTIONS
-    divergence, error = openvino_integers.compare(before, run(core, model, planes))
+    divergence, error = compare(before, run(core, model, planes))
     assert 0 < divergence < 0.01 and 0 < error < 0.03
 
 

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 import numpy as np
-import torch
-from torch.nn import functional
 
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.calibration import play_games
+from nn.inference.divergence import compare
 from nn.inference.evaluator import evaluate_exactly
 from tools.benchlib.measure import Figure
 
@@ -28,13 +27,11 @@ def collect_positions(evaluator: BoardEvaluator) -> np.ndarray:
 def measure_accuracy(model: str, evaluators: dict[str, BoardEvaluator]) -> Iterator[Figure]:
     """Yield, for runtimes of a model file by their names, how often their first choice is that of float32, and more."""
     planes = collect_positions(next(iter(evaluators.values())))
-    exact_logits, exact_chances = evaluate_exactly(model, planes)
+    exact = evaluate_exactly(model, planes)
     for name, evaluator in evaluators.items():
         logits, chances = evaluator.evaluate_plainly(planes)[:2]
-        same = np.argmax(logits, axis=1) == np.argmax(exact_logits, axis=1)
-        off = (chances - exact_chances) @ np.array([0.0, 0.5, 1.0])
+        same = np.argmax(logits, axis=1) == np.argmax(exact[0], axis=1)
         yield Figure(f"first choice that of float32, {name}", "%", (100.0 * float(same.mean()),), target=99.0)
-        exact, found = (torch.from_numpy(one).double().log_softmax(dim=1) for one in (exact_logits, logits))
-        lost = functional.kl_div(found, exact, reduction="batchmean", log_target=True)
-        yield Figure(f"policy off float32, {name}", "nats", (float(lost),))
-        yield Figure(f"win rate off float32, {name}", "% (rms)", (100.0 * float(np.sqrt(np.mean(off**2))),))
+        lost, off = compare(exact, (logits, chances))
+        yield Figure(f"policy off float32, {name}", "nats", (lost,))
+        yield Figure(f"win rate off float32, {name}", "% (rms)", (100.0 * off,))
