@@ -15,6 +15,14 @@ from nn.training.start import make_first_network
 from tests.nn.test_pooled_net import SHAPES, SMALL, make_network
 
 
+def learn(network: PooledNet, optimizer: torch.optim.Optimizer, planes: torch.Tensor, steps: int) -> None:
+    """Make steps towards small answers."""
+    for _ in range(steps):
+        optimizer.zero_grad()
+        sum(answer.square().mean() for answer in network(planes)).backward()  # type: ignore[union-attr]
+        optimizer.step()
+
+
 @pytest.mark.parametrize("config", SHAPES, ids=str)
 @torch.no_grad()
 def test_a_wider_network_says_the_same(config: PooledConfig) -> None:
@@ -36,10 +44,7 @@ def test_what_was_added_learns() -> None:
     wide = add_filters(make_network(SMALL), 24).train()
     before = {name: weight.clone() for name, weight in wide.named_parameters()}
     optimizer, planes = torch.optim.SGD(wide.parameters(), 0.01), torch.rand(16, SMALL.planes, 5, 5)
-    for _ in range(3):
-        optimizer.zero_grad()
-        sum(answer.square().mean() for answer in wide(planes)).backward()  # type: ignore[union-attr]
-        optimizer.step()
+    learn(wide, optimizer, planes, 3)
     for name, weight in wide.named_parameters():
         moved = (weight != before[name]).float().mean().item()
         assert moved > 0.7, f"{name}: {moved}; hidden units may be silent for these few positions, the others may not"
@@ -84,10 +89,7 @@ def test_every_added_block_learns(config: PooledConfig) -> None:
     deep = add_blocks(make_network(replace(config, filters=32)), config.blocks + 2).train()
     before = {name: weight.clone() for name, weight in deep.named_parameters()}
     optimizer, planes = torch.optim.Adam(deep.parameters(), 0.001), torch.rand(16, config.planes, 5, 5)
-    for _ in range(6):
-        optimizer.zero_grad()
-        sum(answer.square().mean() for answer in deep(planes)).backward()  # type: ignore[union-attr]
-        optimizer.step()
+    learn(deep, optimizer, planes, 6)
     for name, weight in deep.named_parameters():
         if name.startswith(tuple(f"blocks.{number}." for number in range(config.blocks, config.blocks + 2))):
             assert (weight != before[name]).any(), name
