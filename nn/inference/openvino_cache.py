@@ -21,9 +21,8 @@ from nn.plane_sets import find_plane_set
 
 # Networks whose compiled form is kept on disk, 20 to 40 MB each for the bundled one.
 KEPT_NETWORKS = 20
-# What they come from, beside the model file.
-MAKERS = [Path(__file__).with_name(name) for name in (
-    "openvino_export.py", "openvino_integers.py", "weight_rounding.py", "calibration.py")]
+# What they come from, beside the model file, with all that these import.
+MAKERS = [Path(__file__).with_name(name) for name in ("openvino_export.py", "openvino_integers.py")]
 # The network in integers, and whether it bears them.
 INTEGER_FILE, VERDICT_FILE = "integers.xml", "integers.txt"
 SUITS, SUITS_NOT = "suits", "suits not"
@@ -68,7 +67,7 @@ def make_integers(core: Any, folder: Path) -> None:
     network = core.read_model(folder / NETWORK_FILE)
     try:
         suits = quantize(core, network, find_plane_set(facts.features), facts.board_size)
-    except (RuntimeError, ValueError):  # OpenVINO cannot run the network so, or numpy cannot round such numbers
+    except RuntimeError:  # OpenVINO cannot run the network so, or torch has no inverse for such numbers
         suits = False
     if suits:
         write_network(network, folder / INTEGER_FILE)

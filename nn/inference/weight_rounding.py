@@ -4,10 +4,14 @@ A weight rounded up is made up for by rounding others of its filter down, where 
 convolution's result changes less than by nearest steps, though each weight changes more (Frantar et al., "GPTQ:
 Accurate Post-Training Quantization for Generative Pre-trained Transformers", ICLR 2023, section 3).
 
+Large products and inverses are torch's: threads of numpy's OpenBLAS have waited for each other for ever in a process with
+many others. torch is at hand where a network has just been converted.
+
 Letters: C channels, F filters, K = 9 C weights of a filter.
 """
 
 import numpy as np
+import torch
 
 KERNEL = 3
 WEIGHT_LEVELS = 255
@@ -44,7 +48,8 @@ def multiply_windows(features: np.ndarray, count: int, rng: np.random.Generator)
     windows = np.lib.stride_tricks.sliding_window_view(padded, (KERNEL, KERNEL), axis=(2, 3))
     chosen = windows[rng.integers(len(features), size=count), :, rng.integers(size, size=count),
                      rng.integers(size, size=count)].reshape(count, -1)
-    return np.asarray(chosen.T @ chosen)
+    read = torch.from_numpy(chosen)
+    return (read.T @ read).numpy()
 
 
 def round_together(weight: np.ndarray, last: np.ndarray, products: np.ndarray) -> np.ndarray:
@@ -58,7 +63,7 @@ def round_together(weight: np.ndarray, last: np.ndarray, products: np.ndarray) -
     rest = weight.reshape(len(weight), -1).astype(np.float64)
     matrix = products.astype(np.float64)
     matrix[np.diag_indices_from(matrix)] += max(DAMPING * float(np.trace(matrix)) / len(matrix), LEAST)
-    factor = np.linalg.cholesky(np.linalg.inv(matrix)).T
+    factor = torch.linalg.cholesky(torch.linalg.inv(torch.from_numpy(matrix)), upper=True).numpy()
     last_step = last.reshape(len(weight), 1)
     rounded = np.empty_like(rest)
     for k in range(rest.shape[1]):

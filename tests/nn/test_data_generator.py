@@ -16,6 +16,7 @@ import learning_param
 from nn.data.data_file import DataError, hold_data_folder
 from nn.data.data_generator import NoTrainingDataError, generate_supervised_learning_data
 from nn.data.game_encoder import GameEncoder
+from tests.files import write_files
 from tests.nn.samples import write_data
 from tests.reference.slow_board import SlowBoard
 from train import main
@@ -121,9 +122,7 @@ def slow_win_rate(node: sgf.Tree_node, color: str) -> float:
 
 def write_games(folder: Path, texts: list[str]) -> None:
     """Write one numbered file per game."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, text in enumerate(texts):
-        (folder / f"{number:03}.sgf").write_text(text)
+    write_files(folder, {f"{number:03}.sgf": text for number, text in enumerate(texts)})
 
 
 def generate(tmp_path: Path, workers: int = 1) -> list[str]:

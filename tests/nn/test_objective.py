@@ -15,6 +15,7 @@ from nn.network.weights import load_network, save_network
 from nn.training.loss import calculate_policy_loss, measure_advantage
 from sgf.collection import Kifu, to_kifu
 from sgf.reader import SGFReader
+from tests.files import write_files
 from train import main
 
 GAME = "(;GM[1]SZ[3]KM[0]PB[new]PW[old]RE[{}];B[bb];W[ba];B[ab];W[cb];B[bc];W[])"
@@ -62,10 +63,7 @@ def test_one_position_of_each_game_tells_its_result() -> None:
 
 def write_games(folder: Path, results: list[str]) -> Path:
     """Write a file for each result; returns the folder."""
-    folder.mkdir()
-    for number, result in enumerate(results):
-        (folder / f"{number}.sgf").write_text(GAME.format(result))
-    return folder
+    return write_files(folder, {f"{number}.sgf": GAME.format(result) for number, result in enumerate(results)})
 
 
 def test_data_without_the_player_are_refused(tmp_path: Path) -> None:
