@@ -4,8 +4,8 @@ A weight rounded up is made up for by rounding others of its filter down, where 
 convolution's result changes less than by nearest steps, though each weight changes more (Frantar et al., "GPTQ:
 Accurate Post-Training Quantization for Generative Pre-trained Transformers", ICLR 2023, section 3).
 
-Large products and inverses are torch's: threads of numpy's OpenBLAS have waited for each other for ever in a process with
-many others. torch is at hand where a network has just been converted.
+Large products and inverses are torch's: threads of numpy's OpenBLAS have waited for each other for ever in a process
+with many others. torch is at hand where a network has just been converted.
 
 Letters: C channels, F filters, K = 9 C weights of a filter.
 """
