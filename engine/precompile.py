@@ -38,6 +38,7 @@ from mcts.uct.kernels import UctPlan, new_lines, play_out_lines, search_lines
 from mcts.uct.params import UctParams
 from mcts.uct.playout_board import new_playout_work
 from mcts.uct.playout_rules import load_prior_table, make_rules
+from mcts.uct.priors import new_finder
 from nn.feature import BASIC, Encoder, PlaneSet, Positions, encode_board
 
 # Compiled code serves every size.
@@ -112,7 +113,8 @@ def compile_playouts() -> None:
     """Compile what a playout calls."""
     with without_compiler():
         board = GoBoard(SIZE)
-    batch, plan = new_batch(SIZE, 1), UctPlan(UctParams(), load_prior_table(), make_rules(UctParams()), 0.0)
+    finder = new_finder(load_prior_table(), SIZE)
+    batch, plan = new_batch(SIZE, 1), UctPlan(UctParams(), finder, make_rules(UctParams()), 0.0)
     batch.positions.now[0] = board.state.buffer
     play_out_lines(new_playout_work(SIZE), batch, new_lines(SIZE, 1), 0, 1, plan)
 

@@ -50,6 +50,7 @@ class PointJudge(NamedTuple):
     sums: np.ndarray  # float32 [W, W * F]
     maps: np.ndarray  # float32 [2, F, C]
     marks: np.ndarray  # uint16 [S*S]
+    logit: np.ndarray  # float32 [S*S]: of the candidates, -infinity for other points
     margin: np.ndarray  # float32 [S*S]: L_bad - L_good
     threshold: float  # the margin above which a move is bad
 
@@ -104,7 +105,8 @@ def new_judge(weights: Classifier, board_size: int, threshold: float) -> PointJu
     base = base.reshape(width, width * filters)
     return PointJudge(weights, base, np.zeros_like(base),
                       np.zeros((2, filters, (board_size + 2) ** 2), dtype=np.float32),
-                      np.zeros(board_size**2, dtype=np.uint16), np.zeros(board_size**2, dtype=np.float32), threshold)
+                      np.zeros(board_size**2, dtype=np.uint16), np.zeros(board_size**2, dtype=np.float32),
+                      np.zeros(board_size**2, dtype=np.float32), threshold)
 
 
 @kernel
@@ -214,7 +216,7 @@ def convolve(source: np.ndarray, target: np.ndarray, weights: np.ndarray, bias: 
 
 @kernel
 def judge_points(judge: PointJudge, state: State) -> None:
-    """Judge the points of a position whose marks stand in judge.marks. Modifies judge, the answer is judge.margin.
+    """Judge the points of a position whose marks stand in judge.marks. Modifies judge: logit and margin answer.
 
     Points that are no candidates have a margin of 1.
     """
@@ -225,10 +227,11 @@ def judge_points(judge: PointJudge, state: State) -> None:
         convolve(judge.maps[now], judge.maps[1 - now], weights.hidden[layer], weights.hidden_bias[layer], size)
         now = 1 - now
     for point in range(size * size):
-        judge.margin[point] = -math.inf
+        judge.logit[point] = -math.inf
         if judge.marks[point] >> CANDIDATE & 1:
             pos, logit = (point // size + 1) * (size + 2) + point % size + 1, 0.0
             for k in range(len(weights.last)):
                 logit += weights.last[k] * judge.maps[now, k, pos]
-            judge.margin[point] = logit
+            judge.logit[point] = logit
+        judge.margin[point] = judge.logit[point]
     weigh(judge.margin)

@@ -9,30 +9,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from board.constant import NO_MOVE, PASS
-from board.ladder import LadderWork, find_ladders, new_ladder_work
+from board.constant import PASS
 from board.playout import PLAYOUT_MOVES_PER_POINT
 from board.rules import play_recorded
-from board.state import BLACK, PASSES, TO_MOVE, WHITE, History, copy_words
+from board.state import BLACK, PASSES, TO_MOVE, WHITE, copy_words
 from common.kernel import kernel
 from mcts.constant import MAX_DEPTH, NOT_EXPANDED
 from mcts.outcome import value_of_lead
-from mcts.pruning import prune_by_classifier
-from mcts.search_kernels import add_candidates, add_virtual_loss, divide_priors, raise_prior
+from mcts.search_kernels import add_candidates, add_virtual_loss
 from mcts.tree_arrays import EXPANDED, NODES, ROOT, Batch, Position, Tree, add_node, go_to_root
 from mcts.uct.params import UctParams
-from mcts.uct.pattern_features import FEATURES, PriorTable, find_features, move_gamma
 from mcts.uct.playout_board import PlayoutGame, start_playout
 from mcts.uct.playout_policy import PlayoutRules, play_out, playout_score
+from mcts.uct.priors import FeatureFinder, find_priors, move_before_last
 from mcts.uct.selection import select_by_uct
 from nn.classifier import PointJudge
 
-# The share of the priors that PASS has: next to nothing, so that it is looked at when nothing else is left to do.
-PASS_PRIOR = 1e-3
-
 
 class PlayoutLines(NamedTuple):
-    """Lines that are searched at the same time, and work space. L = lines, C = cells of the board, F = features."""
+    """Lines that are searched at the same time, and work space. L = lines, C = cells of the board."""
 
     moves: np.ndarray  # int16 [L, M]: the moves after the root, those in the tree first
     length: np.ndarray  # int32 [L]: how many these are
@@ -40,15 +35,13 @@ class PlayoutLines(NamedTuple):
     previous: np.ndarray  # int16 [L]: the move before the last one in the tree
     score: np.ndarray  # float32 [L]: Black's final score, komi taken off
     first: np.ndarray  # int8 [C]: who plays each point first
-    features: np.ndarray  # int32 [F]
-    ladders: LadderWork
 
 
 class UctPlan(NamedTuple):
     """What the kernels are told about a search."""
 
     params: UctParams
-    priors: PriorTable
+    finder: FeatureFinder
     rules: PlayoutRules
     komi: float
 
@@ -60,119 +53,20 @@ def new_lines(board_size: int, count: int) -> PlayoutLines:
         np.zeros((count, longest), dtype=np.int16), np.zeros(count, dtype=np.int32),
         np.full(count, NOT_EXPANDED, dtype=np.int32), np.zeros(count, dtype=np.int16),
         np.zeros(count, dtype=np.float32), np.zeros((board_size + 2) ** 2, dtype=np.int8),
-        np.zeros(len(FEATURES), dtype=np.int32), new_ladder_work(board_size),
     )
 
 
 @kernel
-def move_before_last(history: History) -> int:
-    """Return the move before the last one of a game, NO_MOVE if there is none."""
-    length = history.length[0]
-    return int(history.pos[length - 2]) if length > 2 else NO_MOVE
-
-
-@kernel
-def sort_edges(tree: Tree, node: int) -> None:
-    """Put the unvisited edges of a new node in the order of their priors, the greatest first. Modifies tree.
-
-    Shell's sort, with gaps that fit boards.
-    """
-    first, count = tree.node_edge[node], tree.node_edges[node]
-    for gap in (57, 23, 10, 4, 1):
-        for i in range(first + gap, first + count):
-            pos, prior = tree.edge_pos[i], tree.edge_prior[i]
-            k = i
-            while k >= first + gap and tree.edge_prior[k - gap] < prior:
-                tree.edge_pos[k] = tree.edge_pos[k - gap]
-                tree.edge_prior[k] = tree.edge_prior[k - gap]
-                k -= gap
-            tree.edge_pos[k] = pos
-            tree.edge_prior[k] = prior
-
-
-@kernel
-def order_edges(tree: Tree, node: int) -> None:
-    """Put the edges of a node, visited or not, in the order of their priors, the greatest first. Modifies tree."""
-    first = tree.node_edge[node]
-    for i in range(first + 1, first + tree.node_edges[node]):
-        k = i
-        while k > first and tree.edge_prior[k - 1] < tree.edge_prior[k]:
-            swap_edges(tree, k - 1, k)
-            k -= 1
-
-
-@kernel
-def swap_edges(tree: Tree, a: int, b: int) -> None:
-    """Let two edges of a node change places. Modifies tree."""
-    swap(tree.edge_pos, a, b)
-    swap(tree.edge_child, a, b)
-    swap(tree.edge_logit, a, b)
-    swap(tree.edge_prior, a, b)
-    swap(tree.edge_visits, a, b)
-    swap(tree.edge_virtual_loss, a, b)
-    swap(tree.edge_value_sum, a, b)
-    swap(tree.edge_value_square_sum, a, b)
-    swap(tree.edge_lead_sum, a, b)
-    swap(tree.edge_rave_visits, a, b)
-    swap(tree.edge_rave_sum, a, b)
-
-
-@kernel
-def swap(values: np.ndarray, a: int, b: int) -> None:
-    """Let two values of an array change places. Modifies values."""
-    values[a], values[b] = values[b], values[a]
-
-
-@kernel
-def uses_patterns(plan: UctPlan) -> bool:
-    """Return whether priors come from patterns."""
-    return plan.params.prior > 0.0 or plan.params.widening > 0.0
-
-
-@kernel
-def set_pattern_priors(tree: Tree, node: int, position: Position, lines: PlayoutLines, plan: UctPlan) -> None:
-    """Give a new node's candidates priors by their features, the same to all without patterns, or their least ones.
-
-    Where there are patterns, lines.ladders are those of the position. Modifies tree and lines.
-    """
-    state, history = position
-    color, first, count = state.info[TO_MOVE], tree.node_edge[node], tree.node_edges[node]
-    previous, total, with_patterns = move_before_last(history), 0.0, uses_patterns(plan)
-    for edge in range(first, first + count):
-        pos, gamma = tree.edge_pos[edge], 1.0
-        if pos != PASS and with_patterns:
-            find_features(state, previous, lines.ladders, pos, color, lines.features)
-            gamma = move_gamma(state, plan.priors, pos, color, lines.features)
-        if pos != PASS:
-            total += gamma
-        tree.edge_prior[edge] = gamma
-    for edge in range(first, first + count):
-        if tree.edge_pos[edge] == PASS:
-            tree.edge_prior[edge] = PASS_PRIOR * total if total > 0.0 else 1.0
-    total, added = total * (1.0 + PASS_PRIOR) if total > 0.0 else 1.0, 0.0
-    for edge in range(first, first + count):
-        tree.edge_prior[edge] /= total
-        added += raise_prior(tree, edge, float(tree.edge_logit[edge]))
-    if added > 0.0:
-        divide_priors(tree, node, 1.0 + added)
-    sort_edges(tree, node)
-
-
-@kernel
-def expand_by_patterns(
-    tree: Tree, node: int, position: Position, batch: Batch, lines: PlayoutLines, depth: int, plan: UctPlan,
-    value: float, judge: PointJudge | None,
+def expand_node(
+    tree: Tree, node: int, position: Position, batch: Batch, depth: int, plan: UctPlan, value: float,
+    judge: PointJudge | None,
 ) -> None:
-    """Give a node, `depth` moves below the root, its candidates without those that the judge calls bad.
+    """Give a node, `depth` moves below the root, its candidates and their priors.
 
-    Its mover's value is `value`. Modifies tree, lines and judge.
+    Its mover's value is `value`. Modifies tree, plan.finder and judge.
     """
     add_candidates(tree, node, position, batch, depth, 0.0)
-    if uses_patterns(plan) or judge is not None:
-        find_ladders(position.state, lines.ladders)
-    if judge is not None:
-        prune_by_classifier(tree, node, position.state, move_before_last(position.history), lines.ladders, judge)
-    set_pattern_priors(tree, node, position, lines, plan)
+    find_priors(tree, node, position, plan.finder, plan.params, judge)
     first = tree.node_edge[node]
     for edge in range(first, first + tree.node_edges[node]):
         tree.edge_logit[edge] = np.log(tree.edge_prior[edge])
@@ -187,7 +81,7 @@ def expand_lines(tree: Tree, root: Position, line: Position, batch: Batch, lines
     """Make nodes of the positions that the first `wanted` lines have found; in an empty tree the root.
 
     batch.leaf becomes each line's new node, NOT_EXPANDED where there is none, and batch.positions.now its position.
-    Modifies tree, line, batch, lines and judge.
+    Modifies all but root and plan.params.
     """
     state, history = line
     for index in range(wanted):
@@ -204,7 +98,7 @@ def expand_lines(tree: Tree, root: Position, line: Position, batch: Batch, lines
             value = 1.0 - tree.edge_value_sum[edge] / tree.edge_visits[edge]
         for i in range(depth):
             play_recorded(state, history, lines.moves[index, i], state.info[TO_MOVE])
-        expand_by_patterns(tree, node, line, batch, lines, depth, plan, value, judge)
+        expand_node(tree, node, line, batch, depth, plan, value, judge)
         copy_words(batch.positions.now[index], state.buffer)
         batch.leaf[index] = node
 

@@ -23,6 +23,8 @@ class UctParams(NamedTuple):
     widening: float = 8.0
     growth: float = 1.4
     prior: float = 0.8
+    # How far priors follow the policy of the classifier, where bad moves are left out: gamma^(1 - policy) * P^policy.
+    policy: float = 1.0
     # Visits of a move before its position becomes a node of the tree.
     expand: float = 4.0
     # Playouts (playout_policy.py): weights of patterns, of the neighbors of the last two moves and of answers to
@@ -46,8 +48,8 @@ class PlayoutParams(SearchParams):
 
 
 # The greatest value of each; the least one is 0 but for those in LEAST.
-MOST = UctParams(ucb=100.0, fpu=100.0, rave=1e9, rave_bias=100.0, widening=1e9, growth=10.0, prior=100.0, expand=1e6,
-                 patterns=1.0, near=1.0, answers=1.0, nakade=1.0, self_atari=1000.0, seki=1.0)
+MOST = UctParams(ucb=100.0, fpu=100.0, rave=1e9, rave_bias=100.0, widening=1e9, growth=10.0, prior=100.0, policy=1.0,
+                 expand=1e6, patterns=1.0, near=1.0, answers=1.0, nakade=1.0, self_atari=1000.0, seki=1.0)
 LEAST = {"growth": 1.01, "expand": 1.0}
 SWITCHES = ("patterns", "near", "answers", "seki")
 WHOLE = ("self_atari", "expand", *SWITCHES)

@@ -28,7 +28,6 @@ from mcts.uct.kernels import (
     back_up_lines,
     expand_lines,
     new_lines,
-    order_edges,
     play_out_lines,
     search_lines,
     select_lines,
@@ -36,6 +35,7 @@ from mcts.uct.kernels import (
 from mcts.uct.params import PlayoutParams
 from mcts.uct.playout_board import new_playout_work
 from mcts.uct.playout_rules import load_prior_table, make_rules
+from mcts.uct.priors import new_finder, order_edges
 from mcts.wishes import Wishes
 from nn.classifier import PointJudge, new_judge, read_classifier
 from nn.feature import Evaluator
@@ -65,7 +65,7 @@ class PlayoutCalls(NetworkCalls):
         self.lines = new_lines(board_size, params.batch_size)
         self._works = [new_playout_work(board_size, SEED + i) for i in range(threads)]
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
-        self._plan = UctPlan(params.uct, load_prior_table(), make_rules(params.uct), 0.0)
+        self._plan = UctPlan(params.uct, new_finder(load_prior_table(), board_size), make_rules(params.uct), 0.0)
         self._judge: PointJudge | None = None
         if params.prune < KEEP_ALL:
             self._judge = new_judge(read_classifier(params.classifier), board_size, params.prune)

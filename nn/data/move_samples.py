@@ -1,15 +1,17 @@
-"""Positions of games with the move that was played in each: what the classifier of bad moves learns from.
+"""Positions of games with the good move of each: what the classifier of bad moves learns from.
+
+That is the move that was played, or where the game is labelled the one that its teacher likes best.
 
 Letters: N positions, M moves of one game, S board size.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from board.constant import NO_MOVE, PASS
+from board.constant import NO_MOVE
 from board.geometry import get_geometry
 from board.ladder import LadderWork, find_ladders, new_ladder_work
 from board.rules import is_legal, play
@@ -17,6 +19,7 @@ from board.state import LAST_MOVE, TO_MOVE, State, clear_state, new_state
 from board.string import set_up_stones
 from common.kernel import kernel
 from nn.data.data_file import DataError
+from nn.data.labels import LabelFile, unpack_policies
 from nn.point_marks import CANDIDATE, mark_points
 from sgf.collection import Kifu, cut_into_pieces, list_sgf_files, read_pieces
 
@@ -28,30 +31,30 @@ class MoveSamples(NamedTuple):
     """Positions, in the order of the games."""
 
     marks: np.ndarray  # uint16 [N, S*S]: nn/point_marks.py
-    played: np.ndarray  # int16 [N]: the point of the move
+    played: np.ndarray  # int16 [N]: the point of the good move
 
 
 @kernel
 def mark_game(
-    state: State, ladders: LadderWork, moves: np.ndarray, colors: np.ndarray, policy_index: np.ndarray,
-    marks: np.ndarray, played: np.ndarray,
+    state: State, ladders: LadderWork, moves: np.ndarray, colors: np.ndarray, good: np.ndarray, marks: np.ndarray,
+    played: np.ndarray,
 ) -> int:
     """Write what is seen before each move of a game, whose set-up is in state, and return how many positions these are.
 
-    Passes, moves into own eyes and all from the first illegal move on are left out. Modifies all but the game.
+    `good` [M] are the points of the good moves. Positions in which that is a pass or a move into an own eye are left
+    out, and all from the first illegal move on. Modifies all but the game.
     """
     count, previous = 0, NO_MOVE
     for n in range(len(moves)):
         pos, color = moves[n], colors[n]
         if not is_legal(state, pos, color):
             break
-        if pos != PASS:
+        if good[n] < marks.shape[1]:
             state.info[TO_MOVE] = color
             find_ladders(state, ladders)
             mark_points(state, previous, ladders, color, marks[count])
-            point = policy_index[pos]
-            if marks[count, point] >> CANDIDATE & 1:
-                played[count] = point
+            if marks[count, good[n]] >> CANDIDATE & 1:
+                played[count] = good[n]
                 count += 1
         previous = state.info[LAST_MOVE]
         play(state, pos, color)
@@ -61,11 +64,21 @@ def mark_game(
 class GameMarker:
     """Plays games through on a board of one size."""
 
-    def __init__(self, board_size: int) -> None:
-        """Prepare the board."""
-        self.board_size = board_size
+    def __init__(self, board_size: int, teachers: Sequence[LabelFile] = ()) -> None:
+        """Prepare the board; `teachers` are the labels of games."""
+        self.board_size, self._teachers = board_size, teachers
         self._state, self._ladders = new_state(board_size), new_ladder_work(board_size)
         self._policy_index = get_geometry(board_size).policy_index
+
+    def _good_moves(self, game: Kifu) -> np.ndarray:
+        """Return the points of the good moves of a game, int32 [M]; S*S is the pass."""
+        for teacher in self._teachers:
+            labels = teacher.of_game(game.name, len(game.pos)) if teacher.board_size == game.size else None
+            if labels is not None:
+                rows = np.arange(len(game.pos))
+                policy = unpack_policies(labels, labels.policy_start, rows, self.board_size**2 + 1)
+                return policy.argmax(axis=1).astype(np.int32)
+        return self._policy_index[game.pos].astype(np.int32)
 
     def mark(self, game: Kifu) -> MoveSamples:
         """Return the positions of a game."""
@@ -74,7 +87,8 @@ class GameMarker:
         clear_state(self._state, self.board_size)
         if set_up_stones(self._state, game.setup_pos, game.setup_color) != 0:
             return MoveSamples(marks[:0], played[:0])
-        count = mark_game(self._state, self._ladders, game.pos, game.color, self._policy_index, marks, played)
+        count = mark_game(self._state, self._ladders, game.pos, game.color, self._good_moves(game), marks,
+                          played)
         return MoveSamples(marks[:count], played[:count])
 
 
@@ -88,8 +102,8 @@ def read_games(folder: Path, board_size: int) -> list[Kifu]:
     return games
 
 
-def collect_samples(games: Iterable[Kifu], board_size: int) -> MoveSamples:
-    """Return the positions of games, all on boards of one size."""
-    marker = GameMarker(board_size)
+def collect_samples(games: Iterable[Kifu], board_size: int, teachers: Sequence[LabelFile] = ()) -> MoveSamples:
+    """Return the positions of games, all on boards of one size; `teachers` are the labels of some of them."""
+    marker = GameMarker(board_size, teachers)
     found = [marker.mark(game) for game in games]
     return MoveSamples(np.concatenate([one.marks for one in found]), np.concatenate([one.played for one in found]))

@@ -22,6 +22,7 @@ from torch.nn import functional
 from board.geometry import SYMMETRIES, make_symmetry_index
 from common.interrupt import StopRequest
 from nn.classifier import Classifier, write_classifier
+from nn.data.labels import list_label_files, read_labels
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
 from nn.device import get_torch_device
 from nn.model_file import CLASSIFIER_FILE
@@ -37,7 +38,7 @@ KERNEL = 7
 FILTERS, LAYERS, EPOCHS, LEARNING_RATE = 16, 4, 4, 0.004
 # The options of train.py that mean something here.
 TAKEN = ("kifu_dir", "board_sizes", "filters", "blocks", "epochs", "minutes", "batch_size", "learning_rate", "seed",
-         "use_gpu", "output", "restart")
+         "use_gpu", "output", "restart", "labels")
 # Lines of progress in a run.
 REPORTS = 10
 CHECKPOINT_SECONDS = 60.0
@@ -58,6 +59,7 @@ class BadMoveConfig:
     learning_rate: float
     seed: int
     use_gpu: bool
+    labels: tuple[str, ...] = ()  # files, and folders of them: where the teacher's best moves stand
 
     @classmethod
     def of(cls, options: dict[str, Any], given: set[str], folder: Path) -> "BadMoveConfig":
@@ -76,7 +78,7 @@ class BadMoveConfig:
             Path(options["kifu_dir"]), output, options["board_sizes"][0],
             options["filters"] or FILTERS, LAYERS if layers is None else layers, options["epochs"] or EPOCHS,
             options["minutes"], options["batch_size"], options["learning_rate"] or LEARNING_RATE, options["seed"],
-            options["use_gpu"],
+            options["use_gpu"], tuple(options["labels"]),
         )
 
 
@@ -271,9 +273,10 @@ def learn_from_games(config: BadMoveConfig, restart: bool, say: Callable[[str], 
     files = RunFiles(config.output)
     if config.output.exists() and not files.checkpoint.exists() and not restart:
         raise TrainError(f"{config.output} is there already: give another --output, or replace it with --restart true")
-    games = read_games(config.kifu_dir, config.board_size)
-    samples = collect_samples((game for i, game in enumerate(games) if i % KEPT_BACK), config.board_size)
-    tests = collect_samples(games[::KEPT_BACK], config.board_size)
+    games, size = read_games(config.kifu_dir, config.board_size), config.board_size
+    teachers = [read_labels(path) for path in list_label_files(config.labels)]
+    samples = collect_samples((game for i, game in enumerate(games) if i % KEPT_BACK), size, teachers)
+    tests = collect_samples(games[::KEPT_BACK], size, teachers)
     config.output.parent.mkdir(parents=True, exist_ok=True)
     with files.hold():
         run = ClassifierRun(config, samples)
@@ -286,6 +289,6 @@ def learn_from_games(config: BadMoveConfig, restart: bool, say: Callable[[str], 
                 f"{' without --restart true' if restart else ''} goes on from here.")
             return stopped
         write_classifier(run.network.to_classifier(), config.output)
-    margins = judge_by_net(run.network, tests, config.board_size, config.batch_size)
+    margins = judge_by_net(run.network, tests, size, config.batch_size)
     say(f"{config.output}\n{format_table(margins)}")
     return ""

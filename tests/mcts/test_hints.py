@@ -18,8 +18,8 @@ from mcts.tactics.dfpn import ProofTask
 from mcts.tactics.hints import Tactician, find_settling_move, hint_leaf, hint_root, new_tactician
 from mcts.tactics.region import mark_region
 from mcts.tree import MCTSTree
-from mcts.uct.kernels import order_edges
 from mcts.uct.params import PlayoutParams
+from mcts.uct.priors import order_edges
 from mcts.uct.tree import PlayoutTree
 from tests.mcts.evaluators import ConstantEvaluator
 from tests.mcts.test_capture import LADDER, NET, THREE, random_problem

@@ -11,9 +11,10 @@ from common.kernel import without_compiler
 from mcts.params import SearchLimit, SearchParams
 from mcts.restriction import Restriction
 from mcts.tree import MCTSTree
-from mcts.uct.params import PlayoutParams
+from mcts.uct.params import PlayoutParams, UctParams
+from mcts.uct.priors import PASS_PRIOR
 from mcts.uct.tree import PlayoutCalls, PlayoutTree
-from nn.classifier import Classifier, judge_points, new_judge, write_classifier
+from nn.classifier import Classifier, PointJudge, judge_points, new_judge, write_classifier
 from nn.feature import generate_input_planes
 from nn.point_marks import MARKS, mark_points
 from tests.mcts.evaluators import HashEvaluator
@@ -82,26 +83,49 @@ def made_up_classifier(path: Path) -> Classifier:
     return weights
 
 
+def judge_root(game: Game, weights: Classifier) -> PointJudge:
+    """Return a judge that has judged a position of 4x4."""
+    judge = new_judge(weights, 4, 0.4)
+    tree = PlayoutTree(4, PlayoutParams(tree_size=100))
+    tree.search(game.board, game.stone, ONE)
+    previous, calls = game.moves[-2], tree._calls
+    assert isinstance(calls, PlayoutCalls)
+    mark_points(game.board.state, 0 if previous is None else game.twins.pos(previous), calls._plan.finder.ladders,
+                int(game.stone), judge.marks)
+    judge_points(judge, game.board.state)
+    return judge
+
+
+def find_priors(game: Game, path: Path, prune: float, policy: float = 1.0) -> dict[int, float]:
+    """Return the candidates at the root of a search by playouts with their priors."""
+    tree = PlayoutTree(4, PlayoutParams(tree_size=100, prune=prune, classifier=str(path),
+                                        uct=UctParams(policy=policy)))
+    return {move.pos: move.prior for move in tree.search(game.board, game.stone, ONE).candidates}
+
+
 def test_playouts_leave_out_what_the_classifier_calls_bad(tmp_path: Path) -> None:
-    weights, game = made_up_classifier(tmp_path / "net.npz"), Game.random(4, 5, seed=3)
-
-    def find_candidates(prune: float) -> list[int]:
-        """Return the candidates at the root."""
-        tree = PlayoutTree(4, PlayoutParams(tree_size=100, prune=prune, classifier=str(tmp_path / "net.npz")))
-        return [move.pos for move in tree.search(game.board, game.stone, ONE).candidates]
-
+    path, game = tmp_path / "net.npz", Game.random(4, 5, seed=3)
+    weights = made_up_classifier(path)
     with without_compiler():
-        everything, kept = find_candidates(1.0), find_candidates(0.4)
-        judge = new_judge(weights, 4, 0.4)
-        tree = PlayoutTree(4, PlayoutParams(tree_size=100))
-        tree.search(game.board, game.stone, ONE)
-        previous = game.moves[-2]
-        calls = tree._calls
-        assert isinstance(calls, PlayoutCalls)
-        mark_points(game.board.state, 0 if previous is None else game.twins.pos(previous), calls.lines.ladders,
-                    int(game.stone), judge.marks)
-        judge_points(judge, game.board.state)
+        everything, kept = find_priors(game, path, 1.0), find_priors(game, path, 0.4)
+        judge = judge_root(game, weights)
     margins = dict(zip(game.board.onboard_pos, judge.margin.tolist(), strict=True))
     expected = {pos for pos in everything if pos == PASS or margins[pos] <= 0.4}
     expected.add(min((pos for pos in everything if pos != PASS), key=lambda pos: margins[pos]))
     assert set(kept) == expected and 1 < len(kept) < len(everything)
+
+
+def test_priors_of_playouts_mix_patterns_with_the_policy_of_the_classifier(tmp_path: Path) -> None:
+    path, game = tmp_path / "net.npz", Game.random(4, 5, seed=3)
+    weights = made_up_classifier(path)
+    with without_compiler():
+        by_policy = {policy: find_priors(game, path, 0.99, policy) for policy in (0.0, 0.3, 1.0)}
+        patterns, judge = find_priors(game, path, 1.0), judge_root(game, weights)
+    logits = dict(zip(game.board.onboard_pos, judge.logit.tolist(), strict=True))
+    for policy, priors in by_policy.items():
+        strength = {pos: patterns[pos] ** (1 - policy) * np.exp(policy * logits[pos]) for pos in priors if pos != PASS}
+        total = sum(strength.values()) * (1 + PASS_PRIOR)
+        for pos, one in strength.items():
+            assert priors[pos] == pytest.approx(one / total, rel=1e-4)
+        assert sum(priors.values()) == pytest.approx(1.0, abs=1e-5)
+    assert len({tuple(priors.values()) for priors in by_policy.values()}) == len(by_policy)

@@ -15,6 +15,7 @@ from board.ladder import find_ladders, new_ladder_work
 from board.state import new_state
 from common.kernel import without_compiler
 from nn.classifier import ClassifierError, judge_points, new_judge, policy_margin, read_classifier, write_classifier
+from nn.data.labels import LabelFile, Labels, pack_policies
 from nn.data.move_samples import GameMarker, MoveSamples
 from nn.point_marks import (
     CANDIDATE,
@@ -160,6 +161,22 @@ def test_samples_are_the_moves_of_the_games() -> None:
     assert all(samples.marks[n, point] >> CANDIDATE & 1 for n, point in enumerate(expected))
 
 
+def test_the_good_moves_of_a_labelled_game_are_its_teachers() -> None:
+    played, best = ["ab", "ba", "cc", "ad"], [5, 16, 3, 9]  # the second is the pass
+    moves = "".join(f";{color}[{point}]" for color, point in zip("BWBW", played, strict=True))
+    game = to_kifu("game", SGFReader(f"(;GM[1]SZ[4]{moves})".encode(), literal=True))
+    policy = np.zeros((4, 17), dtype=np.float32)
+    policy[np.arange(4), best], policy[:, 15] = 0.6, 0.4
+    zeros = np.zeros(4, dtype=np.float16)
+    labels = Labels(*pack_policies(policy), zeros, zeros, np.zeros((4, 16), dtype=np.uint8))
+    others, own = (LabelFile(4, labels, {name: (0, 4)}, labels.policy_start) for name in ("other", "game"))
+    with without_compiler():
+        assert GameMarker(4, [others, own]).mark(game).played.tolist() == [5, 3, 9]
+        assert GameMarker(4, [others]).mark(game).played.tolist() == GameMarker(4).mark(game).played.tolist()
+        without_pass = GameMarker(4, [own]).mark(game).marks
+        assert np.array_equal(without_pass, GameMarker(4).mark(game).marks[[0, 2, 3]])
+
+
 @pytest.mark.parametrize(("content", "reason"), [(b"", "damaged"), (b"PK\x03\x04 no", "damaged"), (None, "No such")])
 def test_a_bad_file_is_one_line(content: bytes | None, reason: str, tmp_path: Path) -> None:
     path = tmp_path / "net.npz"
@@ -203,14 +220,14 @@ def test_the_command_learns_and_prints_the_table(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.slow
 def test_a_resumed_run_equals_the_uninterrupted_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng, options = np.random.default_rng(1), {"layers": 1, "filters": 2, "board_size": 4}
+    rng = np.random.default_rng(1)
     marks = rng.integers(0, 1 << 14, (20, 16)).astype(np.uint16) | np.uint16(1 << CANDIDATE)
     samples = MoveSamples(marks, rng.integers(0, 16, 20).astype(np.int16))
 
     def make_run(name: str, epochs: int = 4, seed: int = 3) -> ClassifierRun:
         return ClassifierRun(BadMoveConfig(
-            kifu_dir=tmp_path, **options, output=tmp_path / f"{name}.npz", epochs=epochs, minutes=None, batch_size=6,
-            learning_rate=0.05, seed=seed, use_gpu=False), samples)
+            kifu_dir=tmp_path, layers=1, filters=2, board_size=4, output=tmp_path / f"{name}.npz", epochs=epochs,
+            minutes=None, batch_size=6, learning_rate=0.05, seed=seed, use_gpu=False), samples)
 
     whole, first, second, said = make_run("whole"), make_run("parts"), make_run("parts"), list[str]()
     assert whole.learn(said.append) == "" and whole.progress.step == 12 and said[-1].startswith("100%")

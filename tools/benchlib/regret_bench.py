@@ -17,7 +17,7 @@ from engine.options import EngineOptions
 from mcts.analysis import SearchResult
 from mcts.params import SearchLimit, SearchParams, Selection
 from mcts.tree import MCTSTree
-from mcts.uct.params import PlayoutParams, read_uct_params
+from mcts.uct.params import read_uct_params
 from mcts.uct.tree import PlayoutTree
 from nn.inference.loading import load_evaluator
 from tools.benchlib.measure import BenchSettings, Figure
@@ -65,7 +65,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
 UCT_SETTINGS = (
     "rave=0", "widening=0", "prior=0", "widening=0,prior=0", "patterns=0", "near=0", "answers=0",
     "patterns=0,near=0,answers=0", "nakade=0", "self_atari=0,seki=0", "prior=0.3", "prior=1.5", "widening=4",
-    "widening=20", "widening=20,prior=0.3", "rave=300", "rave=3000", "expand=1", "expand=10", "ucb=0", "ucb=0.2",
+    "widening=20", "widening=20,prior=0.3", "policy=0", "policy=0.5", "rave=300", "rave=3000", "expand=1", "expand=10",
+    "ucb=0", "ucb=0.2",
 )
 
 
@@ -134,8 +135,9 @@ class LongSearch:
 def make_trees(settings: BenchSettings) -> Iterator[tuple[str, MCTSTree]]:
     """Yield the settings to try, the default first, by name with a tree that is searched so."""
     if settings.search == "uct":
+        usual = EngineOptions().playout_params(settings.board_size)
         for text in ("", *(settings.changes or UCT_SETTINGS)):
-            yield text or DEFAULT, PlayoutTree(settings.board_size, PlayoutParams(uct=read_uct_params(text)))
+            yield text or DEFAULT, PlayoutTree(settings.board_size, replace(usual, uct=read_uct_params(text)))
         return
     evaluator = load_evaluator(settings.model, settings.board_size, settings.use_gpu)
     params = EngineOptions(model=settings.model).for_model().search_params()
