@@ -8,7 +8,7 @@ A first layer of K x K looks at the marks of the points around (nn/point_marks.p
 adds up rows of weights instead of multiplying. L layers of 3x3 may follow, and a last one of 1x1. With L = 0 that is
 the network of three layers of the paper.
 
-Letters: S board size, R = K // 2, F filters, L layers, W = S + 2 R, V = S + 2, C = V^2 cells.
+Letters: S board size, R = K // 2, F filters, L layers, W = S + 2 R, V = S + 2, C = V^2 cells and 16 more.
 """
 
 import io
@@ -22,9 +22,12 @@ import numpy as np
 from board.state import SIZE, State
 from common.atomic_file import write_atomically
 from common.kernel import kernel
+from common.lanes import LANES, add_lanes, load_lanes, spread_lanes, store_lanes
 from nn.point_marks import CANDIDATE, MARKS
 
 MOST_FILTERS, MOST_LAYERS, MOST_KERNEL = 256, 16, 19
+
+Four = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # of four filters: sixteen numbers each
 
 
 class ClassifierError(ValueError):
@@ -46,6 +49,8 @@ class PointJudge(NamedTuple):
     """A classifier, and its work space for one board size."""
 
     weights: Classifier
+    hidden: np.ndarray  # float32 [L, F / 4, F, 9, 4]: weights.hidden, in the order in which they are needed
+    hidden_bias: np.ndarray  # float32 [L, F / 4, 4]
     base: np.ndarray  # float32 [W, W * F]: what the empty board gives
     sums: np.ndarray  # float32 [W, W * F]
     maps: np.ndarray  # float32 [2, F, C]
@@ -94,19 +99,33 @@ def write_classifier(weights: Classifier, path: str | Path) -> None:
     write_atomically(path, buffer.getvalue())
 
 
+def pad_filters(weights: Classifier) -> Classifier:
+    """Return the same network with a number of filters that four divides: those that are added are always 0."""
+    filters, kernel_size = len(weights.bias), len(weights.on_board)
+    more = -filters % 4
+    first = np.pad(weights.first.reshape(MARKS, kernel_size, kernel_size, filters), [(0, 0)] * 3 + [(0, more)])
+    return Classifier(
+        first.reshape(MARKS, kernel_size, -1), np.pad(weights.on_board, [(0, 0)] * 2 + [(0, more)]),
+        np.pad(weights.bias, (0, more)), np.pad(weights.hidden, [(0, 0), (0, more), (0, more), (0, 0)]),
+        np.pad(weights.hidden_bias, [(0, 0), (0, more)]), np.pad(weights.last, (0, more)))
+
+
 def new_judge(weights: Classifier, board_size: int, threshold: float) -> PointJudge:
     """Return a classifier that is ready for one board size."""
-    size, filters = len(weights.on_board), len(weights.bias)
+    weights = pad_filters(weights)
+    size, (layers, filters) = len(weights.on_board), weights.hidden_bias.shape
+    hidden = weights.hidden.reshape(layers, filters // 4, 4, filters, 9).transpose(0, 1, 3, 4, 2)
     width = board_size + 2 * (size // 2)
     base = np.tile(weights.bias, (width, width, 1))
     for y in range(board_size):
         for x in range(board_size):
             base[y : y + size, x : x + size] += weights.on_board
     base = base.reshape(width, width * filters)
-    return PointJudge(weights, base, np.zeros_like(base),
-                      np.zeros((2, filters, (board_size + 2) ** 2), dtype=np.float32),
-                      np.zeros(board_size**2, dtype=np.uint16), np.zeros(board_size**2, dtype=np.float32),
-                      np.zeros(board_size**2, dtype=np.float32), threshold)
+    margin = np.zeros(board_size**2, dtype=np.float32)
+    return PointJudge(weights, np.ascontiguousarray(hidden), weights.hidden_bias.reshape(layers, filters // 4, 4),
+                      base, np.zeros_like(base),
+                      np.zeros((2, filters, (board_size + 2) ** 2 + LANES), dtype=np.float32),
+                      np.zeros(board_size**2, dtype=np.uint16), np.zeros_like(margin), margin, threshold)
 
 
 @kernel
@@ -174,44 +193,46 @@ def bend_sums(judge: PointJudge, size: int) -> None:
 
 
 @kernel
-def add_taps(target: np.ndarray, up: np.ndarray, middle: np.ndarray, down: np.ndarray, taps: np.ndarray) -> None:
-    """Add to each number the sum of nine around it, weighted by taps [9]; their three rows are longer by two.
-
-    All nine at once: what is added up stays in a register. Modifies target.
-    """
-    a, b, c = taps[0], taps[1], taps[2]
-    d, e, f = taps[3], taps[4], taps[5]
-    g, h, k = taps[6], taps[7], taps[8]
-    for i in range(len(target)):
-        target[i] += (a * up[i] + b * up[i + 1] + c * up[i + 2] + d * middle[i] + e * middle[i + 1]
-                      + f * middle[i + 2] + g * down[i] + h * down[i + 1] + k * down[i + 2])
+def add_tap(sums: Four, lanes: np.ndarray, weights: np.ndarray) -> Four:
+    """Return the sums of four filters, with sixteen numbers added to each as weighted by weights [4]."""
+    a, b, c, d = sums
+    return (add_lanes(a, lanes, weights[0]), add_lanes(b, lanes, weights[1]), add_lanes(c, lanes, weights[2]),
+            add_lanes(d, lanes, weights[3]))
 
 
 @kernel
-def bend_map(plane: np.ndarray, bias: float, size: int) -> None:
-    """Add a bias to a map [C] and put 0 where it is below, and on the edge. Modifies plane."""
-    width = size + 2
-    for y in range(1, size + 1):
-        row = plane[y * width : y * width + width]
-        for x in range(1, size + 1):
-            row[x] = max(row[x] + bias, np.float32(0.0))
-        row[0] = 0.0
-        row[size + 1] = 0.0
+def sum_around(source: np.ndarray, cell: int, width: int, weights: np.ndarray, bias: np.ndarray) -> Four:
+    """Return the sums of four filters at sixteen cells, by weights [F, 9, 4], bias [4] and all filters before."""
+    sums = (spread_lanes(bias[0]), spread_lanes(bias[1]), spread_lanes(bias[2]), spread_lanes(bias[3]))
+    for k in range(len(weights)):
+        plane, tap = source[k], weights[k]
+        for row in range(3):
+            start = cell + (row - 1) * width
+            sums = add_tap(sums, load_lanes(plane, start - 1), tap[3 * row])
+            sums = add_tap(sums, load_lanes(plane, start), tap[3 * row + 1])
+            sums = add_tap(sums, load_lanes(plane, start + 1), tap[3 * row + 2])
+    return sums
 
 
 @kernel
 def convolve(source: np.ndarray, target: np.ndarray, weights: np.ndarray, bias: np.ndarray, size: int) -> None:
-    """Calculate a layer of 3x3 with its bend, from and to maps [F, C] with an edge of zeros. Modifies target."""
+    """Calculate a layer of 3x3 with its bend, from and to maps [F, C] with an edge of zeros. Modifies target.
+
+    Four filters at sixteen cells are summed up in registers, by weights [F / 4, F, 9, 4] and bias [F / 4, 4].
+    """
     width = size + 2
-    begin, length = width + 1, size * width - 2
-    for out in range(len(bias)):
-        inside = target[out, begin : begin + length]
-        for i in range(length):
-            inside[i] = 0.0
-        for k in range(len(source)):
-            row, end = source[k], length + 2
-            add_taps(inside, row[:end], row[width : width + end], row[2 * width : 2 * width + end], weights[out, k])
-        bend_map(target[out], bias[out], size)
+    for four in range(len(weights)):
+        for cell in range(width + 1, (size + 1) * width - 1, LANES):
+            a, b, c, d = sum_around(source, cell, width, weights[four], bias[four])
+            store_lanes(target[4 * four], cell, a)
+            store_lanes(target[4 * four + 1], cell, b)
+            store_lanes(target[4 * four + 2], cell, c)
+            store_lanes(target[4 * four + 3], cell, d)
+    for plane in target:
+        for row in range(2, size + 2):
+            plane[row * width - 1] = plane[row * width] = 0.0
+        for cell in range((size + 1) * width, (size + 2) * width):
+            plane[cell] = 0.0
 
 
 @kernel
@@ -224,7 +245,7 @@ def judge_points(judge: PointJudge, state: State) -> None:
     add_marks(judge, size)
     bend_sums(judge, size)
     for layer in range(len(weights.hidden_bias)):
-        convolve(judge.maps[now], judge.maps[1 - now], weights.hidden[layer], weights.hidden_bias[layer], size)
+        convolve(judge.maps[now], judge.maps[1 - now], judge.hidden[layer], judge.hidden_bias[layer], size)
         now = 1 - now
     for point in range(size * size):
         judge.logit[point] = -math.inf

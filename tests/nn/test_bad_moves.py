@@ -89,25 +89,26 @@ def test_marks_are_those_of_the_slow_board(seed: int) -> None:
         assert {mark for mark in range(MARKS + 1) if out[index] >> mark & 1} == expected
 
 
-@pytest.mark.parametrize("layers", [0, 2])
-def test_kernels_say_what_torch_says(layers: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("filters", "layers"), [(3, 0), (4, 1), (6, 3)])
+def test_kernels_say_what_torch_says(filters: int, layers: int, tmp_path: Path) -> None:
     torch.manual_seed(layers)
-    network, rng = BadMoveNet(3, layers), np.random.default_rng(layers)
-    marks = rng.integers(0, 1 << 16, 16).astype(np.uint16)
-    with torch.no_grad():
-        logits = network(make_planes(torch.from_numpy(marks.astype(np.int32))[None], 4))[0].numpy()
+    network, rng = BadMoveNet(filters, layers), np.random.default_rng(layers)
     write_classifier(network.to_classifier(), tmp_path / "net.npz")
     judge = new_judge(read_classifier(tmp_path / "net.npz"), 4, 0.5)
-    judge.marks[:] = marks
-    with without_compiler():
-        judge_points(judge, new_state(4))
-    candidates = (marks >> CANDIDATE & 1).astype(bool)
-    shares = np.exp(logits.astype(np.float64)) * candidates / np.exp(logits.astype(np.float64))[candidates].sum()
-    expected = [policy_margin(share, candidates.sum()) if is_one else 1.0
-                for share, is_one in zip(shares, candidates, strict=True)]
-    np.testing.assert_allclose(judge.margin, expected, atol=1e-5)
-    learnt = calculate_margins(torch.from_numpy(logits)[None], torch.from_numpy(marks.astype(np.int32))[None])
-    np.testing.assert_allclose(learnt[0], expected, atol=1e-5)
+    for marks in rng.integers(0, 1 << 16, (3, 16)).astype(np.uint16):  # the same work space for all
+        with torch.no_grad():
+            logits = network(make_planes(torch.from_numpy(marks.astype(np.int32))[None], 4))[0].numpy()
+        judge.marks[:] = marks
+        with without_compiler():
+            judge_points(judge, new_state(4))
+        candidates = (marks >> CANDIDATE & 1).astype(bool)
+        np.testing.assert_allclose(judge.logit, np.where(candidates, logits, -np.inf), atol=1e-5)
+        shares = np.exp(logits.astype(np.float64)) * candidates / np.exp(logits.astype(np.float64))[candidates].sum()
+        expected = [policy_margin(share, candidates.sum()) if is_one else 1.0
+                    for share, is_one in zip(shares, candidates, strict=True)]
+        np.testing.assert_allclose(judge.margin, expected, atol=1e-5)
+        learnt = calculate_margins(torch.from_numpy(logits)[None], torch.from_numpy(marks.astype(np.int32))[None])
+        np.testing.assert_allclose(learnt[0], expected, atol=1e-5)
 
 
 def test_candidates_are_weighed_against_each_other() -> None:

@@ -1,0 +1,124 @@
+"""Sixteen float32 numbers at a time, for kernels whose sums are to stay in registers.
+
+numba turns a loop over an array into vector instructions, but where several arrays may overlap it writes each sum back
+before it reads the next number. These four functions say what is meant: LLVM makes of them one instruction or two with
+AVX-512, four without AVX. Additions and multiplications stay two steps, so that every machine calculates the same.
+Called from Python they do the same with numpy.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import lower_builtin, models, register_model, type_callable
+
+LANES = 16
+VECTOR = ir.VectorType(ir.FloatType(), LANES)
+
+
+class LanesType(types.Type):
+    """The type of sixteen numbers in compiled code."""
+
+    def __init__(self) -> None:
+        """Name it."""
+        super().__init__("Lanes")
+
+
+lanes_type = LanesType()
+
+
+@register_model(LanesType)
+class LanesModel(models.PrimitiveModel):
+    """How they are kept: in a vector."""
+
+    def __init__(self, manager: Any, kind: Any) -> None:
+        """Choose the vector."""
+        super().__init__(manager, kind, VECTOR)
+
+
+def load_lanes(numbers: np.ndarray, start: int) -> np.ndarray:
+    """Return the sixteen numbers of an array (float32, in one piece) that begin at `start`."""
+    return numbers[start : start + LANES].copy()
+
+
+def store_lanes(numbers: np.ndarray, start: int, lanes: np.ndarray) -> None:
+    """Put sixteen numbers into an array from `start` on, those below 0 as 0 (the bend of a ReLU). Modifies numbers."""
+    numbers[start : start + LANES] = np.maximum(lanes, np.float32(0.0))
+
+
+def spread_lanes(number: float) -> np.ndarray:
+    """Return sixteen times the same number."""
+    return np.full(LANES, number, dtype=np.float32)
+
+
+def add_lanes(sums: np.ndarray, lanes: np.ndarray, factor: float) -> np.ndarray:
+    """Return sums + lanes * factor."""
+    return sums + lanes * np.float32(factor)
+
+
+@type_callable(load_lanes)
+def type_load(_context: Any) -> Any:
+    """Say what load_lanes takes and returns."""
+    return lambda numbers, start: lanes_type
+
+
+@type_callable(store_lanes)
+def type_store(_context: Any) -> Any:
+    """Say what store_lanes takes and returns."""
+    return lambda numbers, start, lanes: types.void
+
+
+@type_callable(spread_lanes)
+def type_spread(_context: Any) -> Any:
+    """Say what spread_lanes takes and returns."""
+    return lambda number: lanes_type
+
+
+@type_callable(add_lanes)
+def type_add(_context: Any) -> Any:
+    """Say what add_lanes takes and returns."""
+    return lambda sums, lanes, factor: lanes_type
+
+
+def point_at(context: Any, builder: Any, kind: Any, numbers: Any, start: Any) -> Any:
+    """Return a pointer to sixteen numbers of an array."""
+    first = builder.gep(context.make_array(kind)(context, builder, numbers).data, [start])
+    return builder.bitcast(first, VECTOR.as_pointer())
+
+
+def spread(builder: Any, number: Any) -> Any:
+    """Return sixteen times a number."""
+    nothing = ir.Constant(VECTOR, ir.Undefined)
+    one = builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+
+
+@lower_builtin(load_lanes, types.Array, types.Integer)
+def lower_load(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Write the instructions of load_lanes."""
+    return builder.load(point_at(context, builder, signature.args[0], *arguments), align=4)
+
+
+@lower_builtin(store_lanes, types.Array, types.Integer, LanesType)
+def lower_store(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Write the instructions of store_lanes."""
+    numbers, start, lanes = arguments
+    zeros = ir.Constant(VECTOR, [0.0] * LANES)
+    bent = builder.select(builder.fcmp_ordered(">", lanes, zeros), lanes, zeros)
+    builder.store(bent, point_at(context, builder, signature.args[0], numbers, start), align=4)
+    return context.get_dummy_value()
+
+
+@lower_builtin(spread_lanes, types.Float)
+def lower_spread(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Write the instructions of spread_lanes."""
+    return spread(builder, context.cast(builder, arguments[0], signature.args[0], types.float32))
+
+
+@lower_builtin(add_lanes, LanesType, LanesType, types.Float)
+def lower_add(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Write the instructions of add_lanes."""
+    sums, lanes, factor = arguments
+    number = context.cast(builder, factor, signature.args[2], types.float32)
+    return builder.fadd(sums, builder.fmul(lanes, spread(builder, number)))
