@@ -20,8 +20,10 @@ from common.command_line import FiniteFloat, FiniteRange, run_command
 from engine.doctor import run_doctor
 from engine.levels import FULL_LEVEL
 from engine.options import (
+    CLASSIFIER_SIZES,
     DEFAULT_MODEL,
     KNOWING_LEAD_WEIGHT,
+    LARGE_BOARD,
     MAX_C_PUCT,
     MAX_LEAD_WEIGHT,
     MAX_PLAYOUTS,
@@ -152,11 +154,13 @@ POSITIVE = FiniteRange(0.0, min_open=True)
                    "threads that share the playouts.")
 @click.option("--book", default="", metavar="FILE",
               help="Opening book of tools/book.py: while the position is in it, its move is played at once.")
-@click.option("--prune", type=FiniteRange(0.0, KEEP_ALL), show_default=f"{PLAYOUT_PRUNE} without a network on 9x9, "
-              "else 1: all moves stay", metavar="T", help="Leave bad moves out of the tree, those for which L_bad - "
-                                                          "L_good is above T, from 0 to 1 (doc/history.md).")
+@click.option("--prune", type=FiniteRange(0.0, KEEP_ALL), show_default=f"{PLAYOUT_PRUNE} without a network on "
+              f"{CLASSIFIER_SIZES[0]}x{CLASSIFIER_SIZES[0]} and larger, else 1: all moves stay", metavar="T",
+              help="Leave bad moves out of the tree, those for which L_bad - L_good is above T, from 0 to 1 "
+                   "(doc/history.md).")
 @click.option("--classifier", default=CLASSIFIER_FILE, show_default=True,
-              help="File that tells bad moves where no network does.")
+              help="File that tells bad moves where no network does. Beside NAME.npz, NAME-19x19.npz judges boards of "
+                   f"{LARGE_BOARD}x{LARGE_BOARD} and larger.")
 @click.option("--tactics", type=click.IntRange(0, MAX_PROOF_NODES), metavar="N",
               show_default=f"{PLAYOUT_TACTICS.root} without a network, else 0",
               help="Positions that proof-number search looks at for each string before a search: moves that capture or "

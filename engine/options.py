@@ -17,6 +17,7 @@ from nn.model_file import (
     RANDOM_MODEL,
     ModelFileError,
     find_common_sizes,
+    find_specialist,
     split_models,
     tells_lead,
 )
@@ -41,8 +42,8 @@ VISITS_PER_LEAF = 16
 # Threads that share the playouts where nobody says --threads; for more of them a small tree has too few lines.
 MOST_PLAYOUT_THREADS = 8
 # What the search by playouts does where nobody says --prune and --tactics (doc/history.md has the matches); the
-# classifier of bad moves has learnt from boards of these sizes.
-PLAYOUT_PRUNE, CLASSIFIER_SIZES = 0.9, (9,)
+# classifier of bad moves, or the one for large boards, judges boards of these sizes well.
+PLAYOUT_PRUNE, CLASSIFIER_SIZES, LARGE_BOARD = 0.9, range(6, 20), 12
 PLAYOUT_TACTICS = Tactics(root=2000, leaf=100)
 # Positions that a call is filled up with (SearchParams.ahead).
 AHEAD = 6
@@ -193,13 +194,14 @@ class EngineOptions:
         has_priors = self.uct.prior > 0 or self.uct.widening > 0
         params = replace(self.search_params(),
                          tactics=self._choose_tactics(PLAYOUT_TACTICS if has_priors else Tactics()))
-        if self.prune is not None or board_size not in CLASSIFIER_SIZES:
-            return params
         try:
             path = find_file(self.classifier, PROGRAM_FOLDER, "classifier", "")
         except FileNotFoundError:
             return params
-        return replace(params, prune=PLAYOUT_PRUNE, classifier=path)
+        if self.prune is None and board_size in CLASSIFIER_SIZES:
+            params = replace(params, prune=PLAYOUT_PRUNE)
+        return replace(params, classifier=find_specialist(path, max(CLASSIFIER_SIZES) if board_size >= LARGE_BOARD
+                                                          else board_size))
 
     def _choose_tactics(self, usual: Tactics) -> Tactics:
         """Return how far strings are looked at: as the options say, or else as is usual."""

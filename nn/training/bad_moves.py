@@ -29,13 +29,15 @@ from nn.model_file import CLASSIFIER_FILE
 from nn.network.weights import save_atomically
 from nn.point_marks import CANDIDATE, MARKS
 from nn.training.checkpoint import plan_supervised, read_checkpoint
+from nn.training.optimizer import make_muon
+from nn.training.precision import choose_precision
 from nn.training.recall import Margins, format_table
 from nn.training.run_config import RunProgress, TrainError
 from nn.training.run_files import RunFiles
 from nn.training.schedule import CosineSchedule
 
 KERNEL = 7
-FILTERS, LAYERS, EPOCHS, LEARNING_RATE = 16, 4, 4, 0.004
+FILTERS, LAYERS, EPOCHS, LEARNING_RATE = 16, 4, 4, 0.02
 # The options of train.py that mean something here.
 TAKEN = ("kifu_dir", "board_sizes", "filters", "blocks", "epochs", "minutes", "batch_size", "learning_rate", "seed",
          "use_gpu", "output", "restart", "labels")
@@ -177,7 +179,8 @@ class ClassifierRun:
         self.network = BadMoveNet(config.filters, config.layers).to(get_torch_device(config.use_gpu))
         self.progress = RunProgress()
         self._config, self._samples, self._files = config, samples, RunFiles(config.output)
-        self._optimizer = torch.optim.Adam(self.network.parameters())
+        self._optimizer = make_muon(self.network, config.learning_rate)
+        self._precision = choose_precision(next(self.network.parameters()).device)
         self._turn = Turner(config.board_size, next(self.network.parameters()).device)
         self._begin = self._saved = time.monotonic()
 
@@ -255,12 +258,14 @@ class ClassifierRun:
         marks = torch.from_numpy(self._samples.marks[chosen].astype(np.int32)).to(device)
         played = torch.from_numpy(self._samples.played[chosen].astype(np.int64)).to(device)
         marks, played = self._turn(marks, played, sym)
-        loss = calculate_loss(self.network(make_planes(marks, self._config.board_size)), marks, played)
+        with self._precision.forward():
+            logits = self.network(make_planes(marks, self._config.board_size))
+        loss = calculate_loss(logits.float(), marks, played)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         self._optimizer.zero_grad()
-        loss.backward()
-        self._optimizer.step()
+        self._precision.add(loss)
+        self._precision.step(self._optimizer, 0.0)
         return loss.item()
 
 

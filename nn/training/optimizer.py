@@ -107,9 +107,10 @@ def _is_kernel(weight: torch.Tensor) -> bool:
     return weight.dim() == 4 and weight.shape[-1] > 1
 
 
-def _split(weights: Sequence[torch.Tensor], config: TrainConfig, decay: float, **settings: Any) -> list[dict[str, Any]]:
+def _split(weights: Sequence[torch.Tensor], keeps: bool, decay: float,
+           **settings: Any) -> list[dict[str, Any]]:
     """Return weights as groups: biases and norms do not decay, but with the lecture's network all do, as there."""
-    kept = [] if config.is_lecture else [weight for weight in weights if weight.dim() < 2]
+    kept = [weight for weight in weights if weight.dim() < 2] if keeps else []
     decayed = [weight for weight in weights if not any(weight is one for one in kept)]
     groups = [{"params": decayed, "weight_decay": decay, **settings}, {"params": kept, "weight_decay": 0.0, **settings}]
     return [group for group in groups if group["params"]]
@@ -117,26 +118,35 @@ def _split(weights: Sequence[torch.Tensor], config: TrainConfig, decay: float, *
 
 def make_optimizer(network: torch.nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
     """Return the optimizer a config names; raises TrainError for an unknown name."""
-    weights, rate = list(network.parameters()), config.learning_rate
+    weights, rate, keeps = list(network.parameters()), config.learning_rate, not config.is_lecture
     if config.optimizer == "sgd":
-        return torch.optim.SGD(_split(weights, config, learning_param.WEIGHT_DECAY), lr=rate,
+        return torch.optim.SGD(_split(weights, keeps, learning_param.WEIGHT_DECAY), lr=rate,
                                momentum=learning_param.MOMENTUM, nesterov=True)
     if config.optimizer == "adamw":
-        return torch.optim.AdamW(_split(weights, config, learning_param.ADAM_WEIGHT_DECAY), lr=rate)
+        return torch.optim.AdamW(_split(weights, keeps, learning_param.ADAM_WEIGHT_DECAY), lr=rate)
     if config.optimizer == "nadam":
-        return torch.optim.NAdam(_split(weights, config, learning_param.ADAM_WEIGHT_DECAY), lr=rate,
+        return torch.optim.NAdam(_split(weights, keeps, learning_param.ADAM_WEIGHT_DECAY), lr=rate,
                                  decoupled_weight_decay=True)
     if config.optimizer == "sam":
-        return SharpnessAware(_split(weights, config, learning_param.WEIGHT_DECAY), rate, learning_param.MOMENTUM,
+        return SharpnessAware(_split(weights, keeps, learning_param.WEIGHT_DECAY), rate, learning_param.MOMENTUM,
                               learning_param.SAM_RADIUS)
     if config.optimizer != "muon":
         raise TrainError(f"unknown optimizer {config.optimizer!r}: say {', '.join(OPTIMIZERS)}")
+    return make_muon(network, rate, keeps)
+
+
+def make_muon(network: torch.nn.Module, rate: float, keeps: bool = True) -> Muon:
+    """Return Muon for a network: kernels of more than one point move orthogonally, all else by plain momentum.
+
+    With `keeps`, vectors (biases and norms) do not decay.
+    """
+    weights = list(network.parameters())
     kernels = [weight for weight in weights if _is_kernel(weight)]
     others = [weight for weight in weights if not _is_kernel(weight)]
     return Muon([
-        *_split(kernels, config, learning_param.MUON_WEIGHT_DECAY, orthogonal=True,
+        *_split(kernels, keeps, learning_param.MUON_WEIGHT_DECAY, orthogonal=True,
                 momentum=learning_param.MUON_MOMENTUM),
-        *_split(others, config, learning_param.WEIGHT_DECAY, orthogonal=False, momentum=learning_param.MOMENTUM),
+        *_split(others, keeps, learning_param.WEIGHT_DECAY, orthogonal=False, momentum=learning_param.MOMENTUM),
     ], rate)
 
 

@@ -62,8 +62,11 @@ def test_playouts_are_shared_among_the_cores_that_are_free(monkeypatch: pytest.M
 def test_it_leaves_bad_moves_out_and_looks_at_strings_unless_asked_otherwise() -> None:
     params = EngineOptions().playout_params(9)
     assert (params.prune, params.tactics[:2]) == (0.9, (2000, 100)) and Path(params.classifier).is_file()
-    params = EngineOptions(search="uct").playout_params(13)
-    assert (params.prune, params.tactics[:2]) == (1.0, (2000, 100)), "the classifier has learnt from 9x9 only"
+    for size, file in ((6, "bad-moves.npz"), (11, "bad-moves.npz"), (12, "bad-moves-19x19.npz"),
+                       (19, "bad-moves-19x19.npz")):
+        params = EngineOptions(search="uct").playout_params(size)
+        assert params.prune == 0.9 and Path(params.classifier).name == file
+    assert EngineOptions(search="uct").playout_params(5).prune == 1.0, "no classifier has learnt from such boards"
     assert EngineOptions(prune=0.5).playout_params(13).prune == 0.5
     plain = UctParams(prior=0.0, widening=0.0)
     assert EngineOptions(uct=plain).playout_params(13).tactics == Tactics(), "priors that nobody asks for"
