@@ -8,7 +8,10 @@ A first layer of K x K looks at the marks of the points around (nn/point_marks.p
 adds up rows of weights instead of multiplying. L layers of 3x3 may follow, and a last one of 1x1. With L = 0 that is
 the network of three layers of the paper.
 
-Letters: S board size, R = K // 2, F filters, L layers, W = S + 2 R, V = S + 2, C = V^2 cells and 16 more.
+Maps have a zero before the first point, above, below and behind each row, where the next one begins: the point (x, y)
+is cell (y + 1) * V + x + 1.
+
+Letters: S board size, R = K // 2, F filters, L layers, W = S + 2 R, V = S + 1, C = (S + 2) * V + 1 cells and 16 more.
 """
 
 import io
@@ -124,7 +127,7 @@ def new_judge(weights: Classifier, board_size: int, threshold: float) -> PointJu
     margin = np.zeros(board_size**2, dtype=np.float32)
     return PointJudge(weights, np.ascontiguousarray(hidden), weights.hidden_bias.reshape(layers, filters // 4, 4),
                       base, np.zeros_like(base),
-                      np.zeros((2, filters, (board_size + 2) ** 2 + LANES), dtype=np.float32),
+                      np.zeros((2, filters, (board_size + 2) * (board_size + 1) + 1 + LANES), dtype=np.float32),
                       np.zeros(board_size**2, dtype=np.uint16), np.zeros_like(margin), margin, threshold)
 
 
@@ -184,7 +187,7 @@ def add_marks(judge: PointJudge, size: int) -> None:
 @kernel
 def bend_sums(judge: PointJudge, size: int) -> None:
     """Put the first layer's sums, 0 where they are below, into judge.maps[0]. Modifies judge.maps."""
-    filters, edge, width = len(judge.weights.bias), len(judge.weights.on_board) // 2, size + 2
+    filters, edge, width = len(judge.weights.bias), len(judge.weights.on_board) // 2, size + 1
     for y in range(size):
         for x in range(size):
             for k in range(filters):
@@ -220,18 +223,18 @@ def convolve(source: np.ndarray, target: np.ndarray, weights: np.ndarray, bias: 
 
     Four filters at sixteen cells are summed up in registers, by weights [F / 4, F, 9, 4] and bias [F / 4, 4].
     """
-    width = size + 2
+    width = size + 1
     for four in range(len(weights)):
-        for cell in range(width + 1, (size + 1) * width - 1, LANES):
+        for cell in range(width + 1, (size + 1) * width, LANES):
             a, b, c, d = sum_around(source, cell, width, weights[four], bias[four])
             store_lanes(target[4 * four], cell, a)
             store_lanes(target[4 * four + 1], cell, b)
             store_lanes(target[4 * four + 2], cell, c)
             store_lanes(target[4 * four + 3], cell, d)
     for plane in target:
-        for row in range(2, size + 2):
-            plane[row * width - 1] = plane[row * width] = 0.0
-        for cell in range((size + 1) * width, (size + 2) * width):
+        for row in range(2, size + 1):
+            plane[row * width] = 0.0
+        for cell in range((size + 1) * width, (size + 2) * width + 1):
             plane[cell] = 0.0
 
 
@@ -247,12 +250,14 @@ def judge_points(judge: PointJudge, state: State) -> None:
     for layer in range(len(weights.hidden_bias)):
         convolve(judge.maps[now], judge.maps[1 - now], judge.hidden[layer], judge.hidden_bias[layer], size)
         now = 1 - now
+    sums = judge.maps[1 - now, 0]  # which nobody needs any more
+    for cell in range(len(sums)):
+        sums[cell] = 0.0
+    for k in range(len(weights.last)):
+        for cell in range(len(sums)):
+            sums[cell] += weights.last[k] * judge.maps[now, k, cell]
     for point in range(size * size):
-        judge.logit[point] = -math.inf
-        if judge.marks[point] >> CANDIDATE & 1:
-            pos, logit = (point // size + 1) * (size + 2) + point % size + 1, 0.0
-            for k in range(len(weights.last)):
-                logit += weights.last[k] * judge.maps[now, k, pos]
-            judge.logit[point] = logit
+        is_candidate = judge.marks[point] >> CANDIDATE & 1
+        judge.logit[point] = sums[(point // size + 1) * (size + 1) + point % size + 1] if is_candidate else -math.inf
         judge.margin[point] = judge.logit[point]
     weigh(judge.margin)
