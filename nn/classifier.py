@@ -239,23 +239,29 @@ def convolve(source: np.ndarray, target: np.ndarray, weights: np.ndarray, bias: 
 
 
 @kernel
+def sum_filters(maps: np.ndarray, weights: np.ndarray, sums: np.ndarray) -> None:
+    """Calculate the last layer, by weights [F], from maps [F, C] to sums [C]. Modifies sums."""
+    for cell in range(len(sums)):
+        sums[cell] = 0.0
+    for k in range(len(weights)):
+        for cell in range(len(sums)):
+            sums[cell] += weights[k] * maps[k, cell]
+
+
+@kernel
 def judge_points(judge: PointJudge, state: State) -> None:
     """Judge the points of a position whose marks stand in judge.marks. Modifies judge: logit and margin answer.
 
     Points that are no candidates have a margin of 1.
     """
-    size, weights, now = state.info[SIZE], judge.weights, 0
+    size, now = state.info[SIZE], 0
     add_marks(judge, size)
     bend_sums(judge, size)
-    for layer in range(len(weights.hidden_bias)):
+    for layer in range(len(judge.hidden)):
         convolve(judge.maps[now], judge.maps[1 - now], judge.hidden[layer], judge.hidden_bias[layer], size)
         now = 1 - now
     sums = judge.maps[1 - now, 0]  # which nobody needs any more
-    for cell in range(len(sums)):
-        sums[cell] = 0.0
-    for k in range(len(weights.last)):
-        for cell in range(len(sums)):
-            sums[cell] += weights.last[k] * judge.maps[now, k, cell]
+    sum_filters(judge.maps[now], judge.weights.last, sums)
     for point in range(size * size):
         is_candidate = judge.marks[point] >> CANDIDATE & 1
         judge.logit[point] = sums[(point // size + 1) * (size + 1) + point % size + 1] if is_candidate else -math.inf
