@@ -84,7 +84,9 @@ def draw_curves(curves: dict[str, list[MatchPoint]]) -> str:
                 top, bottom = (place(point.playouts, 100.0 * end)[1] for end in (max(ends), min(ends)))
                 parts.append(f'<path d="M{x} {top}V{bottom}" stroke="{color}"/>')
             parts.append(f'<circle cx="{x}" cy="{y}" r="4" fill="{color}"/>')
-        parts.append(f'<text x="{LEFT + 12}" y="{TOP + 18 + 18 * number}" fill="{color}">{escape(player)}</text>')
+        # Names stand where few matches are: many playouts, and a low score.
+        name_y = HEIGHT - BOTTOM - 12 - 18 * (len(curves) - 1 - number)
+        parts.append(f'<text x="{right}" y="{name_y}" text-anchor="end" fill="{color}">{escape(player)}</text>')
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}">'
             f'<style>text{{{FONT};font-size:13px}}</style>{"".join(parts)}</svg>\n')
 
