@@ -33,7 +33,7 @@ from nn.data.data_file import (
 from nn.data.game_encoder import GameEncoder
 from nn.data.game_file import new_game_arrays, write_game_file
 from nn.data.game_report import GameReport
-from nn.data.labels import LabelFile, Labels, list_label_files, read_labels
+from nn.data.labels import find_labels, list_label_files, read_labels
 from nn.data.value_choice import ALL_VALUES, ValueChoice
 from sgf.collection import (
     Kifu,
@@ -111,7 +111,7 @@ def generate_game_data(
     bare: list[str] = []
 
     def write(path: Path, games: list[Kifu], board_size: int) -> None:
-        found = [_find_labels(label_files, game) for game in games]
+        found = [find_labels(label_files, game.name, game.size, len(game.pos)) for game in games]
         bare.extend(game.name for game, labels in zip(games, found, strict=True) if labels is None)
         write_game_file(path, new_game_arrays(games, found, board_size, choice))
 
@@ -121,15 +121,6 @@ def generate_game_data(
         print_err(f"games without labels, which teach by their results alone: {len(bare)}, the first {bare[0]}; labels "
                   "find a game by the name of its file, its line there and its number of moves")
     return result
-
-
-def _find_labels(label_files: list[LabelFile], game: Kifu) -> Labels | None:
-    """Return the labels of a game from the first file that has them."""
-    for one in label_files:
-        labels = one.of_game(game.name, len(game.pos)) if one.board_size == game.size else None
-        if labels is not None:
-            return labels
-    return None
 
 
 def write_data_file(path: Path, games: list[Kifu], board_size: int, choice: ValueChoice = ALL_VALUES) -> None:

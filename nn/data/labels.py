@@ -66,6 +66,15 @@ class LabelFile(NamedTuple):
         return self.labels.part(first, count, self.policy_start) if count == moves else None
 
 
+def find_labels(files: Sequence[LabelFile], name: str, board_size: int, moves: int) -> Labels | None:
+    """Return the labels of a game of so many moves from the first file that has them; None where none has."""
+    for one in files:
+        labels = one.of_game(name, moves) if one.board_size == board_size else None
+        if labels is not None:
+            return labels
+    return None
+
+
 def pack_policies(policy: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return policy_count, policy_index and policy_value of probabilities [M, A]."""
     kept = policy >= LEAST_PROBABILITY

@@ -19,7 +19,7 @@ from board.state import LAST_MOVE, TO_MOVE, State, clear_state, new_state
 from board.string import set_up_stones
 from common.kernel import kernel
 from nn.data.data_file import DataError
-from nn.data.labels import LabelFile, unpack_policies
+from nn.data.labels import LabelFile, find_labels, unpack_policies
 from nn.point_marks import CANDIDATE, mark_points
 from sgf.collection import Kifu, cut_into_pieces, list_sgf_files, read_pieces
 
@@ -72,13 +72,12 @@ class GameMarker:
 
     def _good_moves(self, game: Kifu) -> np.ndarray:
         """Return the points of the good moves of a game, int32 [M]; S*S is the pass."""
-        for teacher in self._teachers:
-            labels = teacher.of_game(game.name, len(game.pos)) if teacher.board_size == game.size else None
-            if labels is not None:
-                rows = np.arange(len(game.pos))
-                policy = unpack_policies(labels, labels.policy_start, rows, self.board_size**2 + 1)
-                return policy.argmax(axis=1).astype(np.int32)
-        return self._policy_index[game.pos].astype(np.int32)
+        labels = find_labels(self._teachers, game.name, game.size, len(game.pos))
+        if labels is None:
+            return self._policy_index[game.pos].astype(np.int32)
+        rows = np.arange(len(game.pos))
+        policy = unpack_policies(labels, labels.policy_start, rows, self.board_size**2 + 1)
+        return policy.argmax(axis=1).astype(np.int32)
 
     def mark(self, game: Kifu) -> MoveSamples:
         """Return the positions of a game."""

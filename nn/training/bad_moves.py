@@ -22,7 +22,7 @@ from torch.nn import functional
 from board.geometry import SYMMETRIES, make_symmetry_index
 from common.interrupt import StopRequest
 from nn.classifier import Classifier, write_classifier
-from nn.data.labels import list_label_files, read_labels
+from nn.data.labels import find_labels, list_label_files, read_labels
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
 from nn.device import get_torch_device
 from nn.model_file import CLASSIFIER_FILE
@@ -288,6 +288,9 @@ def learn_from_games(config: BadMoveConfig, restart: bool, say: Callable[[str], 
         if not restart and run.go_on():
             say(f"Resumed at step {run.progress.step}, from {files.checkpoint}.")
         say(f"{len(games)} games: learning from {len(samples.played):,} positions, judged by {len(tests.played):,}")
+        bare = [game.name for game in games if find_labels(teachers, game.name, size, len(game.pos)) is None]
+        if teachers and bare:
+            say(f"games without labels, whose own moves are taken for good: {len(bare)}, the first {bare[0]}")
         stopped = run.learn(say)
         if stopped:
             say(f"Stopped by {stopped} at step {run.progress.step}: the same command"

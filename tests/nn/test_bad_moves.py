@@ -209,13 +209,18 @@ def test_the_command_learns_and_prints_the_table(tmp_path: Path, monkeypatch: py
     network = tmp_path / "net.npz"
     command = ("--task", "bad-moves", "--kifu-dir", tmp_path, "--size", 3, "--filters", 2, "--blocks", 0,
                "--output", network, "--batch-size", 12, "--use-gpu", "false", "--learning-rate", 0.1)
-    out = learn(*command, "--epochs", 200)
-    assert "4 games: learning from 12 positions, judged by 4" in out and "| 0.97 |" in out
+    first = learn(*command, "--epochs", 200)
+    assert "4 games: learning from 12 positions, judged by 4" in first and "| 0.97 |" in first
     assert len(read_classifier(network).bias) == 2
     assert "Resumed at step 200" in learn(*command, "--epochs", 1)  # finished: the table comes once more
     (tmp_path / "net-state.ckpt").unlink()
     assert "is there already" in learn(*command, "--epochs", 1)
-    losses = [float(line.split()[-1]) for line in out.splitlines() if " loss " in line]
+    zeros = np.zeros(4, dtype=np.float16)
+    np.savez(tmp_path / "labels.npz", names=np.array(["0.sgf"]), offset=np.array([0, 4]), win_rate=zeros, lead=zeros,
+             policy=np.eye(10, dtype=np.float16)[:4], ownership=np.zeros((4, 9), dtype=np.uint8))
+    out = learn(*command, "--labels", tmp_path / "labels.npz", "--restart", "true", "--epochs", 1)
+    assert "games without labels, whose own moves are taken for good: 3, the first " in out
+    losses = [float(line.split()[-1]) for line in first.splitlines() if " loss " in line]
     assert losses[0] > 1.0 > 0.7 > losses[-1]  # mirror images of a move are alike: 0.5 at best
 
 

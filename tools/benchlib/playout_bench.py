@@ -1,14 +1,16 @@
 """Speed of the search without a network: its playouts alone, with the tree, and with a thread on each core."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from board.constant import NO_MOVE
 from board.go_board import GoBoard
 from board.state import State, copy_state, new_state
 from common.cores import count_usable_cores
 from common.kernel import kernel
+from engine.options import EngineOptions
 from mcts.params import SearchLimit
-from mcts.uct.params import PlayoutParams, UctParams
+from mcts.uct.params import UctParams
 from mcts.uct.playout_board import PlayoutGame, new_playout_work, start_playout
 from mcts.uct.playout_policy import PlayoutRules, play_out, playout_score
 from mcts.uct.playout_rules import make_rules
@@ -48,8 +50,9 @@ def make_playout_work(board_size: int, params: UctParams) -> Workload:
 
 
 def make_tree_work(board_size: int, visits: int, threads: int = 1) -> Workload:
-    """Return a search of so many visits from an empty tree."""
-    tree, board = PlayoutTree(board_size, PlayoutParams(threads=threads)), GoBoard(board_size)
+    """Return a search of so many visits from an empty tree, as main.py searches by default."""
+    params = replace(EngineOptions().playout_params(board_size), threads=threads)
+    tree, board = PlayoutTree(board_size, params), GoBoard(board_size)
 
     def search() -> int:
         tree.clear()
