@@ -168,7 +168,8 @@ def by_kind(name: str) -> str:
 )
 @click.option(
     "--learning-rate", type=FiniteRange(0, min_open=True),
-    help=f"Highest learning rate.{by_kind('learning_rate')}",
+    help=f"Highest learning rate; {learning_param.REINFORCE_LEARNING_RATE:g} with --objective reinforce."
+         f"{by_kind('learning_rate')}",
 )
 @click.option(
     "--schedule", type=click.Choice(["lecture", "cosine", "constant"]),
@@ -221,16 +222,12 @@ def by_kind(name: str) -> str:
     "--keep-every", type=click.IntRange(0), default=0, show_default=True,
     help="Keep the model of every N-th step, NAME-STEP.bin beside the output, and the newest, NAME-last.bin; 0: no.",
 )
-@click.option(
-    "--dry-run", type=bool, default=False, show_default=True,
-    help="Say how many positions, steps and hours the run would take, and write nothing (games of --kifu-dir are read "
-         "into a temporary folder).",
-)
+@click.option("--dry-run", type=bool, default=False, show_default=True,
+              help="Say how many positions, steps and hours the run would take, and write nothing (games of --kifu-dir "
+                   "are read into a temporary folder).")
 @click.option("--tensorboard", type=click.Path(file_okay=False), default=None, help="Folder for TensorBoard's events.")
-@click.option(
-    "--restart", type=bool, default=False, show_default=True,
-    help="Start anew instead of going on with an earlier run.",
-)
+@click.option("--restart", type=bool, default=False, show_default=True,
+              help="Start anew instead of going on with an earlier run.")
 def main(**options: Any) -> None:
     """Train a network from game records or from self-play; the same command goes on with an interrupted run."""
     if options.pop("task") == "bad-moves":
@@ -254,6 +251,8 @@ def main(**options: Any) -> None:
         fail("--minutes is for supervised learning: a generation of --rl true lasts --epochs passes", 2)
     if options["epochs"] is None and options["minutes"] is None:
         options["epochs"] = DEFAULTS["epochs"][gently]
+    if options["objective"] == REINFORCE and options["learning_rate"] is None:
+        options["learning_rate"] = learning_param.REINFORCE_LEARNING_RATE
     for name, values in DEFAULTS.items():
         if name != "epochs" and options[name] is None:
             options[name] = values[gently and (rl or name != "output")]
