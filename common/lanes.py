@@ -6,6 +6,7 @@ AVX-512, four without AVX. Additions and multiplications stay two steps, so that
 Called from Python they do the same with numpy.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,6 @@ class LanesType(types.Type):
 lanes_type = LanesType()
 
 
-@register_model(LanesType)
 class LanesModel(models.PrimitiveModel):
     """How they are kept: in a vector."""
 
@@ -57,30 +57,6 @@ def add_lanes(sums: np.ndarray, lanes: np.ndarray, factor: float) -> np.ndarray:
     return sums + lanes * np.float32(factor)
 
 
-@type_callable(load_lanes)
-def type_load(_context: Any) -> Any:
-    """Say what load_lanes takes and returns."""
-    return lambda numbers, start: lanes_type
-
-
-@type_callable(store_lanes)
-def type_store(_context: Any) -> Any:
-    """Say what store_lanes takes and returns."""
-    return lambda numbers, start, lanes: types.void
-
-
-@type_callable(spread_lanes)
-def type_spread(_context: Any) -> Any:
-    """Say what spread_lanes takes and returns."""
-    return lambda number: lanes_type
-
-
-@type_callable(add_lanes)
-def type_add(_context: Any) -> Any:
-    """Say what add_lanes takes and returns."""
-    return lambda sums, lanes, factor: lanes_type
-
-
 def point_at(context: Any, builder: Any, kind: Any, numbers: Any, start: Any) -> Any:
     """Return a pointer to sixteen numbers of an array."""
     first = builder.gep(context.make_array(kind)(context, builder, numbers).data, [start])
@@ -94,13 +70,11 @@ def spread(builder: Any, number: Any) -> Any:
     return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
 
 
-@lower_builtin(load_lanes, types.Array, types.Integer)
 def lower_load(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the instructions of load_lanes."""
     return builder.load(point_at(context, builder, signature.args[0], *arguments), align=4)
 
 
-@lower_builtin(store_lanes, types.Array, types.Integer, LanesType)
 def lower_store(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the instructions of store_lanes."""
     numbers, start, lanes = arguments
@@ -110,15 +84,27 @@ def lower_store(context: Any, builder: Any, signature: Any, arguments: Any) -> A
     return context.get_dummy_value()
 
 
-@lower_builtin(spread_lanes, types.Float)
 def lower_spread(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the instructions of spread_lanes."""
     return spread(builder, context.cast(builder, arguments[0], signature.args[0], types.float32))
 
 
-@lower_builtin(add_lanes, LanesType, LanesType, types.Float)
 def lower_add(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the instructions of add_lanes."""
     sums, lanes, factor = arguments
     number = context.cast(builder, factor, signature.args[2], types.float32)
     return builder.fadd(sums, builder.fmul(lanes, spread(builder, number)))
+
+
+def register(function: Callable[..., Any], typer: Callable[..., Any], kinds: tuple[Any, ...],
+             lower: Callable[..., Any]) -> None:
+    """Tell numba what a function returns, for arguments of which kinds, and what writes its instructions."""
+    type_callable(function)(lambda _context: typer)
+    lower_builtin(function, *kinds)(lower)
+
+
+register_model(LanesType)(LanesModel)
+register(load_lanes, lambda numbers, start: lanes_type, (types.Array, types.Integer), lower_load)
+register(store_lanes, lambda numbers, start, lanes: types.void, (types.Array, types.Integer, LanesType), lower_store)
+register(spread_lanes, lambda number: lanes_type, (types.Float,), lower_spread)
+register(add_lanes, lambda sums, lanes, factor: lanes_type, (LanesType, LanesType, types.Float), lower_add)

@@ -37,7 +37,7 @@ from nn.training.run_files import RunFiles
 from nn.training.schedule import CosineSchedule
 
 KERNEL = 7
-FILTERS, LAYERS, EPOCHS, LEARNING_RATE = 16, 4, 4, 0.02
+FILTERS, LAYERS, EPOCHS, LEARNING_RATE = 24, 4, 4, 0.02
 # The options of train.py that mean something here.
 TAKEN = ("kifu_dir", "board_sizes", "filters", "blocks", "epochs", "minutes", "batch_size", "learning_rate", "seed",
          "use_gpu", "output", "restart", "labels")
