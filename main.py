@@ -23,7 +23,6 @@ from engine.options import (
     CLASSIFIER_SIZES,
     DEFAULT_MODEL,
     KNOWING_LEAD_WEIGHT,
-    LARGE_BOARD,
     MAX_C_PUCT,
     MAX_LEAD_WEIGHT,
     MAX_PLAYOUTS,
@@ -48,7 +47,7 @@ from mcts.constant import CONST_VISITS, DEFAULT_LAG, KEEP_ALL, MCTS_TREE_SIZE
 from mcts.params import ROLLOUTS
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, WITH_NETWORK
 from mcts.uct.params import UctParams, read_uct_params
-from nn.model_file import CLASSIFIER_FILE, RANDOM_MODEL
+from nn.model_file import CLASSIFIER_FILE, LARGE_BOARD, RANDOM_MODEL
 from program import PROGRAM_NAME, VERSION
 
 EXIT_BAD_USAGE = 2

@@ -35,14 +35,16 @@ if TYPE_CHECKING:
 
 PROGRAM_DIR = Path(__file__).resolve().parent
 
-# Defaults of supervised and of reinforcement learning.
-DEFAULTS: dict[str, tuple[Any, Any]] = {
-    "value_weight": (learning_param.SL_VALUE_WEIGHT, learning_param.RL_VALUE_WEIGHT),
-    "epochs": (learning_param.EPOCHS * learning_param.PASSES_PER_EPOCH, 1),
-    "learning_rate": (learning_param.SL_LEARNING_RATE, learning_param.RL_LEARNING_RATE),
-    "schedule": ("lecture", "constant"),
-    "test_share": (0.2, 0.05),
-    "output": (PROGRAM_DIR / "model" / "sl-model.bin", PROGRAM_DIR / "model" / "rl-model.bin"),
+SL_OUTPUT, RL_OUTPUT = (PROGRAM_DIR / "model" / name for name in ("sl-model.bin", "rl-model.bin"))
+# Defaults of supervised learning, of --objective reinforce and of --rl.
+DEFAULTS: dict[str, tuple[Any, Any, Any]] = {
+    "value_weight": (learning_param.SL_VALUE_WEIGHT, learning_param.RL_VALUE_WEIGHT, learning_param.RL_VALUE_WEIGHT),
+    "epochs": (learning_param.EPOCHS * learning_param.PASSES_PER_EPOCH, 1, 1),
+    "learning_rate": (learning_param.SL_LEARNING_RATE, learning_param.REINFORCE_LEARNING_RATE,
+                      learning_param.RL_LEARNING_RATE),
+    "schedule": ("lecture", "constant", "constant"),
+    "test_share": (0.2, 0.05, 0.05),
+    "output": (SL_OUTPUT, SL_OUTPUT, RL_OUTPUT),
 }
 
 def by_network(name: str) -> str:
@@ -53,9 +55,11 @@ def by_network(name: str) -> str:
 
 
 def by_kind(name: str) -> str:
-    """Return the end of an option's help that states both defaults."""
-    shown = [f"{value.parent.name}/{value.name}" if isinstance(value, Path) else value for value in DEFAULTS[name]]
-    return f"  [default: {shown[0]}; with --rl {shown[1]}]"
+    """Return the end of an option's help that states the defaults; that of REINFORCE where it is like no other."""
+    usual, won, rl = (f"{value.parent.name}/{value.name}" if isinstance(value, Path) else value
+                      for value in DEFAULTS[name])
+    own = "" if won in (usual, rl) else f"with --objective reinforce {won}; "
+    return f"  [default: {usual}; {own}with --rl {rl}]"
 
 
 @click.command()
@@ -168,8 +172,7 @@ def by_kind(name: str) -> str:
 )
 @click.option(
     "--learning-rate", type=FiniteRange(0, min_open=True),
-    help=f"Highest learning rate; {learning_param.REINFORCE_LEARNING_RATE:g} with --objective reinforce."
-         f"{by_kind('learning_rate')}",
+    help=f"Highest learning rate.{by_kind('learning_rate')}",
 )
 @click.option(
     "--schedule", type=click.Choice(["lecture", "cosine", "constant"]),
@@ -246,16 +249,14 @@ def main(**options: Any) -> None:
         check_objective(options, rl, labels, kifu_dir, was_given)
     except TrainError as error:
         fail(str(error), 2)
-    gently = rl or options["objective"] == REINFORCE  # once over games of its own, at a steady rate
+    way = 2 if rl else 1 if options["objective"] == REINFORCE else 0
     if rl and options["minutes"] is not None:
         fail("--minutes is for supervised learning: a generation of --rl true lasts --epochs passes", 2)
     if options["epochs"] is None and options["minutes"] is None:
-        options["epochs"] = DEFAULTS["epochs"][gently]
-    if options["objective"] == REINFORCE and options["learning_rate"] is None:
-        options["learning_rate"] = learning_param.REINFORCE_LEARNING_RATE
-    for name, values in DEFAULTS.items():
+        options["epochs"] = DEFAULTS["epochs"][way]
+    for name, usual in DEFAULTS.items():
         if name != "epochs" and options[name] is None:
-            options[name] = values[gently and (rl or name != "output")]
+            options[name] = usual[way]
     options["data_dir"], options["output"] = Path(options["data_dir"] or PROGRAM_DIR / "data"), Path(options["output"])
     options["start"], options["tensorboard"] = options["start"] or "", options["tensorboard"] or ""
 
@@ -274,7 +275,7 @@ def main(**options: Any) -> None:
             read_games = kifu_dir and partial(make_data, Sources(
                 kifu_dir, rl, pooled, options["board_sizes"], labels, archive, options["window_size"],
                 ValueChoice(options["player"], options["one_value"]), workers), options["data_dir"])
-            recipe = REINFORCEMENT if rl else POLICY_GRADIENT if gently else SUPERVISED
+            recipe = (SUPERVISED, POLICY_GRADIENT, REINFORCEMENT)[way]
             stopped = (estimate if dry_run else train)(TrainConfig(**options), recipe, group, read_games)
     except (DataError, TrainError) as error:
         fail(str(error), 2)

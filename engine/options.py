@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from board.constant import DEFAULT_KOMI
+from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE
 from board.ruleset import Rules
 from common.cores import count_free_cores
 from engine.levels import FULL_LEVEL, LEVELS, Level, Resigning
@@ -16,8 +16,8 @@ from nn.model_file import (
     CLASSIFIER_FILE,
     RANDOM_MODEL,
     ModelFileError,
+    find_classifier,
     find_common_sizes,
-    find_specialist,
     split_models,
     tells_lead,
 )
@@ -43,7 +43,7 @@ VISITS_PER_LEAF = 16
 MOST_PLAYOUT_THREADS = 8
 # What the search by playouts does where nobody says --prune and --tactics (doc/history.md has the matches); the
 # classifier of bad moves, or the one for large boards, judges boards of these sizes well.
-PLAYOUT_PRUNE, CLASSIFIER_SIZES, LARGE_BOARD = 0.9, range(6, 20), 12
+PLAYOUT_PRUNE, CLASSIFIER_SIZES = 0.9, range(6, MAX_BOARD_SIZE + 1)
 PLAYOUT_TACTICS = Tactics(root=2000, leaf=100)
 # Positions that a call is filled up with (SearchParams.ahead).
 AHEAD = 6
@@ -200,8 +200,7 @@ class EngineOptions:
             return params
         if self.prune is None and board_size in CLASSIFIER_SIZES:
             params = replace(params, prune=PLAYOUT_PRUNE)
-        return replace(params, classifier=find_specialist(path, max(CLASSIFIER_SIZES) if board_size >= LARGE_BOARD
-                                                          else board_size))
+        return replace(params, classifier=find_classifier(path, board_size))
 
     def _choose_tactics(self, usual: Tactics) -> Tactics:
         """Return how far strings are looked at: as the options say, or else as is usual."""

@@ -11,11 +11,11 @@ import numpy as np
 
 from board.constant import PASS
 from board.ladder import LadderWork
-from board.state import SIZE, TO_MOVE, WIDTH, State
+from board.state import SIZE, TO_MOVE, State
 from common.kernel import kernel
 from mcts.tree_arrays import Batch, Tree
 from nn.classifier import PointJudge, judge_points, weigh
-from nn.point_marks import mark_points
+from nn.point_marks import mark_points, point_at
 
 
 @kernel
@@ -45,12 +45,12 @@ def prune_by_classifier(
 
     `previous` is the move before the last one; `ladders` are those of the position.
     """
-    size, width, first = state.info[SIZE], state.info[WIDTH], tree.node_edge[node]
+    size, first = state.info[SIZE], tree.node_edge[node]
     mark_points(state, previous, ladders, state.info[TO_MOVE], judge.marks)
     judge_points(judge, state)
     for edge in range(first, first + tree.node_edges[node]):
         pos = tree.edge_pos[edge]
-        tree.edge_prior[edge] = 1.0 if pos == PASS else judge.margin[(pos // width - 1) * size + pos % width - 1]
+        tree.edge_prior[edge] = 1.0 if pos == PASS else judge.margin[point_at(pos, size)]
     leave_out(tree, node, judge.threshold)
 
 

@@ -51,9 +51,10 @@ class Classifier(NamedTuple):
 class PointJudge(NamedTuple):
     """A classifier, and its work space for one board size."""
 
-    weights: Classifier
-    hidden: np.ndarray  # float32 [L, F / 4, F, 9, 4]: weights.hidden, in the order in which they are needed
+    first: np.ndarray  # float32 [15, K, K * F]: as in Classifier
+    hidden: np.ndarray  # float32 [L, F / 4, F, 9, 4]: its weights, in the order in which they are needed
     hidden_bias: np.ndarray  # float32 [L, F / 4, 4]
+    last: np.ndarray  # float32 [F]
     base: np.ndarray  # float32 [W, W * F]: what the empty board gives
     sums: np.ndarray  # float32 [W, W * F]
     maps: np.ndarray  # float32 [2, F, C]
@@ -125,8 +126,8 @@ def new_judge(weights: Classifier, board_size: int, threshold: float) -> PointJu
             base[y : y + size, x : x + size] += weights.on_board
     base = base.reshape(width, width * filters)
     margin = np.zeros(board_size**2, dtype=np.float32)
-    return PointJudge(weights, np.ascontiguousarray(hidden), weights.hidden_bias.reshape(layers, filters // 4, 4),
-                      base, np.zeros_like(base),
+    return PointJudge(weights.first, np.ascontiguousarray(hidden),
+                      weights.hidden_bias.reshape(layers, filters // 4, 4), weights.last, base, np.zeros_like(base),
                       np.zeros((2, filters, (board_size + 2) * (board_size + 1) + 1 + LANES), dtype=np.float32),
                       np.zeros(board_size**2, dtype=np.uint16), np.zeros_like(margin), margin, threshold)
 
@@ -169,8 +170,8 @@ def add_row(target: np.ndarray, source: np.ndarray) -> None:
 @kernel
 def add_marks(judge: PointJudge, size: int) -> None:
     """Calculate the first layer, before its bend, from judge.marks. Modifies judge.sums."""
-    first, sums = judge.weights.first, judge.sums
-    filters, rows = len(judge.weights.bias), len(judge.weights.on_board)
+    first, sums = judge.first, judge.sums
+    filters, rows = len(judge.last), first.shape[1]
     length = rows * filters
     for y in range(len(sums)):
         for i in range(sums.shape[1]):
@@ -187,7 +188,7 @@ def add_marks(judge: PointJudge, size: int) -> None:
 @kernel
 def bend_sums(judge: PointJudge, size: int) -> None:
     """Put the first layer's sums, 0 where they are below, into judge.maps[0]. Modifies judge.maps."""
-    filters, edge, width = len(judge.weights.bias), len(judge.weights.on_board) // 2, size + 1
+    filters, edge, width = len(judge.last), judge.first.shape[1] // 2, size + 1
     for y in range(size):
         for x in range(size):
             for k in range(filters):
@@ -261,7 +262,7 @@ def judge_points(judge: PointJudge, state: State) -> None:
         convolve(judge.maps[now], judge.maps[1 - now], judge.hidden[layer], judge.hidden_bias[layer], size)
         now = 1 - now
     sums = judge.maps[1 - now, 0]  # which nobody needs any more
-    sum_filters(judge.maps[now], judge.weights.last, sums)
+    sum_filters(judge.maps[now], judge.last, sums)
     for point in range(size * size):
         is_candidate = judge.marks[point] >> CANDIDATE & 1
         judge.logit[point] = sums[(point // size + 1) * (size + 1) + point % size + 1] if is_candidate else -math.inf

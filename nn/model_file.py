@@ -15,8 +15,8 @@ from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 RANDOM_MODEL = "none"
 # Stands between the files of an ensemble.
 BETWEEN_MODELS = ","
-# The bundled classifier of bad moves (nn/classifier.py).
-CLASSIFIER_FILE = "model/bad-moves.npz"
+# The bundled classifier of bad moves (nn/classifier.py), and the boards for which that of the largest one is used.
+CLASSIFIER_FILE, LARGE_BOARD = "model/bad-moves.npz", 12
 # The tensor of a DualNet whose first side is the number of moves, the pass included.
 POLICY_WEIGHTS = "policy_head.fc_layer.weight"
 # How KataGo's files begin, and the sizes that its networks are trained on.
@@ -84,6 +84,11 @@ def find_specialist(model: str | Path, board_size: int | None) -> str:
     size, path = board_size or BOARD_SIZE, Path(model)
     special = path.with_name(f"{path.stem}-{size}x{size}{path.suffix}")
     return str(special if path.is_file() and special.is_file() else model)
+
+
+def find_classifier(path: str | Path, board_size: int) -> str:
+    """Return the file that judges boards of a size: for large ones NAME-19x19.npz beside NAME.npz, if there is one."""
+    return find_specialist(path, MAX_BOARD_SIZE if board_size >= LARGE_BOARD else board_size)
 
 
 def _find_sizes(path: str) -> range | None:

@@ -26,6 +26,13 @@ CANDIDATE = 15
 
 
 @kernel
+def point_at(pos: int, size: int) -> int:
+    """Return the number of a point on a board of this size: row from the top * S + column."""
+    width = size + 2
+    return (pos // width - 1) * size + pos % width - 1
+
+
+@kernel
 def mark_stone(state: State, ladders: LadderWork, pos: int, color: int) -> int:
     """Return the marks of a stone."""
     liberties = min(state.liberties[state.string_id[pos]], MOST_LIBERTIES)

@@ -22,7 +22,7 @@ from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
 from common.print_console import print_err
 from engine.options import find_file, find_model
-from nn.model_file import CLASSIFIER_FILE
+from nn.model_file import CLASSIFIER_FILE, find_classifier
 from tools.benchlib.measure import BenchSettings, Figure, NoGamesError
 from tools.benchlib.options import (
     BOARD_SIZE_OPTION,
@@ -260,7 +260,7 @@ def bad_moves(classifier: str, **options: Any) -> None:
 
     try:
         path = find_file(classifier, PROGRAM_DIR, "classifier", "give its path with --classifier")
-        run_with_model([measure_bad_moves], classifier=path, **options)
+        run_with_model([measure_bad_moves], classifier=find_classifier(path, options["board_size"]), **options)
     except (OSError, ClassifierError) as error:
         fail(str(error))
 

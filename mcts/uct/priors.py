@@ -11,7 +11,7 @@ import numpy as np
 
 from board.constant import NO_MOVE, PASS
 from board.ladder import LadderWork, find_ladders, new_ladder_work
-from board.state import SIZE, TO_MOVE, WIDTH, History, State
+from board.state import SIZE, TO_MOVE, History, State
 from common.kernel import kernel
 from mcts.pruning import prune_by_classifier
 from mcts.search_kernels import divide_priors, raise_prior
@@ -19,6 +19,7 @@ from mcts.tree_arrays import Position, Tree
 from mcts.uct.params import UctParams
 from mcts.uct.pattern_features import FEATURES, PriorTable, find_features, move_gamma
 from nn.classifier import PointJudge
+from nn.point_marks import point_at
 
 # The share of the priors that PASS has: next to nothing, so that it is looked at when nothing else is left to do.
 PASS_PRIOR = 1e-3
@@ -110,13 +111,13 @@ def mix_policy(tree: Tree, node: int, state: State, judge: PointJudge, share: fl
 
     Its logits of the position stand in judge.logit. Modifies tree.
     """
-    first, size, width, best = tree.node_edge[node], state.info[SIZE], state.info[WIDTH], -math.inf
+    first, size, best = tree.node_edge[node], state.info[SIZE], -math.inf
     for logit in judge.logit:
         best = max(best, logit)
     for edge in range(first, first + tree.node_edges[node]):
         pos = tree.edge_pos[edge]
         if pos != PASS:
-            nats = judge.logit[(pos // width - 1) * size + pos % width - 1] - best
+            nats = judge.logit[point_at(pos, size)] - best
             tree.edge_prior[edge] = (tree.edge_prior[edge] ** (1.0 - share)
                                      * math.exp(share * max(nats, -MOST_NATS)))
 
@@ -171,10 +172,9 @@ def find_priors(tree: Tree, node: int, position: Position, finder: FeatureFinder
         prune_by_classifier(tree, node, state, move_before_last(position.history), finder.ladders, judge)
     for edge in range(first, first + tree.node_edges[node]):
         tree.edge_prior[edge] = 1.0
-    policy = params.policy if judge is not None else 0.0
     if uses_priors(params):
-        if policy < 1.0:
+        if judge is None or params.policy < 1.0:
             set_gammas(tree, node, position, finder)
-        if judge is not None and policy > 0.0:
-            mix_policy(tree, node, state, judge, policy)
+        if judge is not None and params.policy > 0.0:
+            mix_policy(tree, node, state, judge, params.policy)
     set_priors(tree, node)

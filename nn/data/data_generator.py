@@ -33,7 +33,7 @@ from nn.data.data_file import (
 from nn.data.game_encoder import GameEncoder
 from nn.data.game_file import new_game_arrays, write_game_file
 from nn.data.game_report import GameReport
-from nn.data.labels import find_labels, list_label_files, read_labels
+from nn.data.labels import describe_bare, find_labels, list_label_files, read_labels
 from nn.data.value_choice import ALL_VALUES, ValueChoice
 from sgf.collection import (
     Kifu,
@@ -118,8 +118,7 @@ def generate_game_data(
     result = _make_files(kifu_dir, folder, "games", sizes, workers, report, write, choice.player)
     print_err(f"{report.summary()}; {report.games - len(bare)} of the games have labels")
     if label_files and bare:
-        print_err(f"games without labels, which teach by their results alone: {len(bare)}, the first {bare[0]}; labels "
-                  "find a game by the name of its file, its line there and its number of moves")
+        print_err(describe_bare(bare, "which teach by their results alone"))
     return result
 
 

@@ -75,6 +75,12 @@ def find_labels(files: Sequence[LabelFile], name: str, board_size: int, moves: i
     return None
 
 
+def describe_bare(names: Sequence[str], fate: str) -> str:
+    """Return the line about games without labels, of which `fate` says what becomes."""
+    return (f"games without labels, {fate}: {len(names)}, the first {names[0]}; labels find a game by the name of its "
+            "file, its line there and its number of moves")
+
+
 def pack_policies(policy: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return policy_count, policy_index and policy_value of probabilities [M, A]."""
     kept = policy >= LEAST_PROBABILITY

@@ -5,7 +5,7 @@ That is the move that was played, or where the game is labelled the one that its
 Letters: N positions, M moves of one game, S board size.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from board.state import LAST_MOVE, TO_MOVE, State, clear_state, new_state
 from board.string import set_up_stones
 from common.kernel import kernel
 from nn.data.data_file import DataError
-from nn.data.labels import LabelFile, find_labels, unpack_policies
+from nn.data.labels import Labels, unpack_policies
 from nn.point_marks import CANDIDATE, mark_points
 from sgf.collection import Kifu, cut_into_pieces, list_sgf_files, read_pieces
 
@@ -64,30 +64,29 @@ def mark_game(
 class GameMarker:
     """Plays games through on a board of one size."""
 
-    def __init__(self, board_size: int, teachers: Sequence[LabelFile] = ()) -> None:
-        """Prepare the board; `teachers` are the labels of games."""
-        self.board_size, self._teachers = board_size, teachers
+    def __init__(self, board_size: int) -> None:
+        """Prepare the board."""
+        self.board_size = board_size
         self._state, self._ladders = new_state(board_size), new_ladder_work(board_size)
         self._policy_index = get_geometry(board_size).policy_index
 
-    def _good_moves(self, game: Kifu) -> np.ndarray:
+    def _good_moves(self, game: Kifu, labels: Labels | None) -> np.ndarray:
         """Return the points of the good moves of a game, int32 [M]; S*S is the pass."""
-        labels = find_labels(self._teachers, game.name, game.size, len(game.pos))
         if labels is None:
             return self._policy_index[game.pos].astype(np.int32)
         rows = np.arange(len(game.pos))
         policy = unpack_policies(labels, labels.policy_start, rows, self.board_size**2 + 1)
         return policy.argmax(axis=1).astype(np.int32)
 
-    def mark(self, game: Kifu) -> MoveSamples:
-        """Return the positions of a game."""
+    def mark(self, game: Kifu, labels: Labels | None = None) -> MoveSamples:
+        """Return the positions of a game; where there are labels, the good moves are the teacher's."""
         moves, points = len(game.pos), self.board_size**2
         marks, played = np.zeros((moves, points), dtype=np.uint16), np.zeros(moves, dtype=np.int16)
         clear_state(self._state, self.board_size)
         if set_up_stones(self._state, game.setup_pos, game.setup_color) != 0:
             return MoveSamples(marks[:0], played[:0])
-        count = mark_game(self._state, self._ladders, game.pos, game.color, self._good_moves(game), marks,
-                          played)
+        count = mark_game(self._state, self._ladders, game.pos, game.color, self._good_moves(game, labels),
+                          marks, played)
         return MoveSamples(marks[:count], played[:count])
 
 
@@ -101,8 +100,8 @@ def read_games(folder: Path, board_size: int) -> list[Kifu]:
     return games
 
 
-def collect_samples(games: Iterable[Kifu], board_size: int, teachers: Sequence[LabelFile] = ()) -> MoveSamples:
-    """Return the positions of games, all on boards of one size; `teachers` are the labels of some of them."""
-    marker = GameMarker(board_size, teachers)
-    found = [marker.mark(game) for game in games]
+def collect_samples(games: Iterable[tuple[Kifu, Labels | None]], board_size: int) -> MoveSamples:
+    """Return the positions of games with their labels, all on boards of one size."""
+    marker = GameMarker(board_size)
+    found = [marker.mark(game, labels) for game, labels in games]
     return MoveSamples(np.concatenate([one.marks for one in found]), np.concatenate([one.played for one in found]))

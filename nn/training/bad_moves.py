@@ -22,7 +22,7 @@ from torch.nn import functional
 from board.geometry import SYMMETRIES, make_symmetry_index
 from common.interrupt import StopRequest
 from nn.classifier import Classifier, write_classifier
-from nn.data.labels import find_labels, list_label_files, read_labels
+from nn.data.labels import describe_bare, find_labels, list_label_files, read_labels
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
 from nn.device import get_torch_device
 from nn.model_file import CLASSIFIER_FILE
@@ -280,17 +280,18 @@ def learn_from_games(config: BadMoveConfig, restart: bool, say: Callable[[str], 
         raise TrainError(f"{config.output} is there already: give another --output, or replace it with --restart true")
     games, size = read_games(config.kifu_dir, config.board_size), config.board_size
     teachers = [read_labels(path) for path in list_label_files(config.labels)]
-    samples = collect_samples((game for i, game in enumerate(games) if i % KEPT_BACK), size, teachers)
-    tests = collect_samples(games[::KEPT_BACK], size, teachers)
+    labelled = [(game, find_labels(teachers, game.name, size, len(game.pos))) for game in games]
+    samples = collect_samples((one for i, one in enumerate(labelled) if i % KEPT_BACK), size)
+    tests = collect_samples(labelled[::KEPT_BACK], size)
     config.output.parent.mkdir(parents=True, exist_ok=True)
     with files.hold():
         run = ClassifierRun(config, samples)
         if not restart and run.go_on():
             say(f"Resumed at step {run.progress.step}, from {files.checkpoint}.")
         say(f"{len(games)} games: learning from {len(samples.played):,} positions, judged by {len(tests.played):,}")
-        bare = [game.name for game in games if find_labels(teachers, game.name, size, len(game.pos)) is None]
+        bare = [game.name for game, labels in labelled if labels is None]
         if teachers and bare:
-            say(f"games without labels, whose own moves are taken for good: {len(bare)}, the first {bare[0]}")
+            say(describe_bare(bare, "whose own moves are taken for good"))
         stopped = run.learn(say)
         if stopped:
             say(f"Stopped by {stopped} at step {run.progress.step}: the same command"

@@ -107,8 +107,7 @@ def _is_kernel(weight: torch.Tensor) -> bool:
     return weight.dim() == 4 and weight.shape[-1] > 1
 
 
-def _split(weights: Sequence[torch.Tensor], keeps: bool, decay: float,
-           **settings: Any) -> list[dict[str, Any]]:
+def _split(weights: Sequence[torch.Tensor], keeps: bool, decay: float, **settings: Any) -> list[dict[str, Any]]:
     """Return weights as groups: biases and norms do not decay, but with the lecture's network all do, as there."""
     kept = [weight for weight in weights if weight.dim() < 2] if keeps else []
     decayed = [weight for weight in weights if not any(weight is one for one in kept)]

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from board.constant import PASS
+from board.ladder import find_ladders, new_ladder_work
 from common.kernel import without_compiler
 from mcts.params import SearchLimit, SearchParams
 from mcts.restriction import Restriction
 from mcts.tree import MCTSTree
 from mcts.uct.params import PlayoutParams, UctParams
 from mcts.uct.priors import PASS_PRIOR
-from mcts.uct.tree import PlayoutCalls, PlayoutTree
+from mcts.uct.tree import PlayoutTree
 from nn.classifier import Classifier, PointJudge, judge_points, new_judge, write_classifier
 from nn.feature import generate_input_planes
 from nn.point_marks import MARKS, mark_points
@@ -86,12 +87,10 @@ def made_up_classifier(path: Path) -> Classifier:
 def judge_root(game: Game, weights: Classifier) -> PointJudge:
     """Return a judge that has judged a position of 4x4."""
     judge = new_judge(weights, 4, 0.4)
-    tree = PlayoutTree(4, PlayoutParams(tree_size=100))
-    tree.search(game.board, game.stone, ONE)
-    previous, calls = game.moves[-2], tree._calls
-    assert isinstance(calls, PlayoutCalls)
-    mark_points(game.board.state, 0 if previous is None else game.twins.pos(previous), calls._plan.finder.ladders,
-                int(game.stone), judge.marks)
+    ladders, previous = new_ladder_work(4), game.moves[-2]
+    find_ladders(game.board.state, ladders)
+    mark_points(game.board.state, 0 if previous is None else game.twins.pos(previous), ladders, int(game.stone),
+                judge.marks)
     judge_points(judge, game.board.state)
     return judge
 

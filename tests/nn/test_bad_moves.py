@@ -15,7 +15,7 @@ from board.ladder import find_ladders, new_ladder_work
 from board.state import new_state
 from common.kernel import without_compiler
 from nn.classifier import ClassifierError, judge_points, new_judge, policy_margin, read_classifier, write_classifier
-from nn.data.labels import LabelFile, Labels, pack_policies
+from nn.data.labels import LabelFile, Labels, find_labels, pack_policies
 from nn.data.move_samples import GameMarker, MoveSamples
 from nn.point_marks import (
     CANDIDATE,
@@ -172,9 +172,11 @@ def test_the_good_moves_of_a_labelled_game_are_its_teachers() -> None:
     labels = Labels(*pack_policies(policy), zeros, zeros, np.zeros((4, 16), dtype=np.uint8))
     others, own = (LabelFile(4, labels, {name: (0, 4)}, labels.policy_start) for name in ("other", "game"))
     with without_compiler():
-        assert GameMarker(4, [others, own]).mark(game).played.tolist() == [5, 3, 9]
-        assert GameMarker(4, [others]).mark(game).played.tolist() == GameMarker(4).mark(game).played.tolist()
-        without_pass = GameMarker(4, [own]).mark(game).marks
+        found = find_labels([others, own], "game", 4, 4)
+        assert GameMarker(4).mark(game, found).played.tolist() == [5, 3, 9]
+        unknown = find_labels([others], "game", 4, 4)
+        assert GameMarker(4).mark(game, unknown).played.tolist() == GameMarker(4).mark(game).played.tolist()
+        without_pass = GameMarker(4).mark(game, found).marks
         assert np.array_equal(without_pass, GameMarker(4).mark(game).marks[[0, 2, 3]])
 
 
