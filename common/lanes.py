@@ -1,9 +1,10 @@
 """Sixteen float32 numbers at a time, for kernels whose sums are to stay in registers.
 
 numba turns a loop over an array into vector instructions, but where several arrays may overlap it writes each sum back
-before it reads the next number. These four functions say what is meant: LLVM makes of them one instruction or two with
-AVX-512, four without AVX. Additions and multiplications stay two steps, so that every machine calculates the same.
-Called from Python they do the same with numpy.
+before it reads the next number. These functions say what is meant: LLVM makes of them one instruction or two with
+AVX-512, four without AVX. Additions and multiplications stay two steps, so that every machine calculates the same; only
+`fuse_lanes` makes one of them, for networks, which no two machines calculate alike anyway. Called from Python they do
+the same with numpy.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import lower_builtin, models, register_model, type_callable
 
 LANES = 16
@@ -43,8 +44,18 @@ def load_lanes(numbers: np.ndarray, start: int) -> np.ndarray:
 
 
 def store_lanes(numbers: np.ndarray, start: int, lanes: np.ndarray) -> None:
-    """Put sixteen numbers into an array from `start` on, those below 0 as 0 (the bend of a ReLU). Modifies numbers."""
-    numbers[start : start + LANES] = np.maximum(lanes, np.float32(0.0))
+    """Put sixteen numbers into an array from `start` on. Modifies numbers."""
+    numbers[start : start + LANES] = lanes
+
+
+def greater_lanes(lanes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the greater one of each pair of numbers; with zeros the bend of a ReLU."""
+    return np.maximum(lanes, others)
+
+
+def multiply_lanes(lanes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the product of each pair of numbers."""
+    return lanes * others
 
 
 def spread_lanes(number: float) -> np.ndarray:
@@ -57,10 +68,14 @@ def add_lanes(sums: np.ndarray, lanes: np.ndarray, factor: float) -> np.ndarray:
     return sums + lanes * np.float32(factor)
 
 
+def fuse_lanes(sums: np.ndarray, lanes: np.ndarray, numbers: np.ndarray, index: int) -> np.ndarray:
+    """Return sums + lanes * numbers[index], rounded once where the processor can."""
+    return sums + lanes * numbers[index]
+
+
 def point_at(context: Any, builder: Any, kind: Any, numbers: Any, start: Any) -> Any:
-    """Return a pointer to sixteen numbers of an array."""
-    first = builder.gep(context.make_array(kind)(context, builder, numbers).data, [start])
-    return builder.bitcast(first, VECTOR.as_pointer())
+    """Return a pointer to a number of an array."""
+    return builder.gep(context.make_array(kind)(context, builder, numbers).data, [start])
 
 
 def spread(builder: Any, number: Any) -> Any:
@@ -72,16 +87,26 @@ def spread(builder: Any, number: Any) -> Any:
 
 def lower_load(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the instructions of load_lanes."""
-    return builder.load(point_at(context, builder, signature.args[0], *arguments), align=4)
+    first = point_at(context, builder, signature.args[0], *arguments)
+    return builder.load(builder.bitcast(first, VECTOR.as_pointer()), align=4)
 
 
 def lower_store(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the instructions of store_lanes."""
     numbers, start, lanes = arguments
-    zeros = ir.Constant(VECTOR, [0.0] * LANES)
-    bent = builder.select(builder.fcmp_ordered(">", lanes, zeros), lanes, zeros)
-    builder.store(bent, point_at(context, builder, signature.args[0], numbers, start), align=4)
+    first = point_at(context, builder, signature.args[0], numbers, start)
+    builder.store(lanes, builder.bitcast(first, VECTOR.as_pointer()), align=4)
     return context.get_dummy_value()
+
+
+def lower_greater(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    """Write the instructions of greater_lanes."""
+    return builder.select(builder.fcmp_ordered(">", *arguments), *arguments)
+
+
+def lower_multiply(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    """Write the instructions of multiply_lanes."""
+    return builder.fmul(*arguments)
 
 
 def lower_spread(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -96,6 +121,15 @@ def lower_add(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
     return builder.fadd(sums, builder.fmul(lanes, spread(builder, number)))
 
 
+def lower_fuse(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Write the instructions of fuse_lanes."""
+    sums, lanes, numbers, index = arguments
+    number = builder.load(point_at(context, builder, signature.args[2], numbers, index))
+    kind = ir.FunctionType(VECTOR, [VECTOR] * 3)
+    fuse = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f32")
+    return builder.call(fuse, [lanes, spread(builder, number), sums])
+
+
 def register(function: Callable[..., Any], typer: Callable[..., Any], kinds: tuple[Any, ...],
              lower: Callable[..., Any]) -> None:
     """Tell numba what a function returns, for arguments of which kinds, and what writes its instructions."""
@@ -108,3 +142,7 @@ register(load_lanes, lambda numbers, start: lanes_type, (types.Array, types.Inte
 register(store_lanes, lambda numbers, start, lanes: types.void, (types.Array, types.Integer, LanesType), lower_store)
 register(spread_lanes, lambda number: lanes_type, (types.Float,), lower_spread)
 register(add_lanes, lambda sums, lanes, factor: lanes_type, (LanesType, LanesType, types.Float), lower_add)
+register(greater_lanes, lambda lanes, others: lanes_type, (LanesType, LanesType), lower_greater)
+register(multiply_lanes, lambda lanes, others: lanes_type, (LanesType, LanesType), lower_multiply)
+register(fuse_lanes, lambda sums, lanes, numbers, index: lanes_type,
+         (LanesType, LanesType, types.Array, types.Integer), lower_fuse)

@@ -25,7 +25,7 @@ import numpy as np
 from board.state import SIZE, State
 from common.atomic_file import write_atomically
 from common.kernel import kernel
-from common.lanes import LANES, add_lanes, load_lanes, spread_lanes, store_lanes
+from common.lanes import LANES, add_lanes, greater_lanes, load_lanes, spread_lanes, store_lanes
 from nn.point_marks import CANDIDATE, MARKS
 
 MOST_FILTERS, MOST_LAYERS, MOST_KERNEL = 256, 16, 19
@@ -224,14 +224,14 @@ def convolve(source: np.ndarray, target: np.ndarray, weights: np.ndarray, bias: 
 
     Four filters at sixteen cells are summed up in registers, by weights [F / 4, F, 9, 4] and bias [F / 4, 4].
     """
-    width = size + 1
+    width, zeros = size + 1, spread_lanes(0.0)
     for four in range(len(weights)):
         for cell in range(width + 1, (size + 1) * width, LANES):
             a, b, c, d = sum_around(source, cell, width, weights[four], bias[four])
-            store_lanes(target[4 * four], cell, a)
-            store_lanes(target[4 * four + 1], cell, b)
-            store_lanes(target[4 * four + 2], cell, c)
-            store_lanes(target[4 * four + 3], cell, d)
+            store_lanes(target[4 * four], cell, greater_lanes(a, zeros))
+            store_lanes(target[4 * four + 1], cell, greater_lanes(b, zeros))
+            store_lanes(target[4 * four + 2], cell, greater_lanes(c, zeros))
+            store_lanes(target[4 * four + 3], cell, greater_lanes(d, zeros))
     for plane in target:
         for row in range(2, size + 1):
             plane[row * width] = 0.0

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from engine.loader import LOADER_THREAD
-from nn.inference.loading import RUNTIME_VARIABLE, TORCH
+from nn.inference.runtime import RUNTIME_VARIABLE, Runtime
 
 ROOT = Path(__file__).resolve().parent.parent
 LOADING_SECONDS = 60.0
@@ -22,7 +22,7 @@ LOADING_SECONDS = 60.0
 def pytest_configure(config: pytest.Config) -> None:
     """Undo what a shell does to commands in the background: they, and all that they start, would ignore Ctrl-C."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.environ[RUNTIME_VARIABLE] = TORCH  # what is installed beside changes no test but its own
+    os.environ[RUNTIME_VARIABLE] = Runtime.TORCH.value  # what is installed beside changes no test but its own
     # A hundred programs start; each would compile all its modules again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False

@@ -12,12 +12,11 @@ import torch
 from board.constant import BOARD_SIZE
 from nn.device import choose_half_dtype, get_gpus
 from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
-from nn.inference.folded_net import FoldedNet, TiledNet
+from nn.inference.folded_net import FoldedNet
 from nn.inference.packed import can_pack, pack
 from nn.inference.plain_net import PlainNet
 from nn.inference.prepared_net import PreparedNet
 from nn.inference.shared import SharedEvaluator
-from nn.inference.winograd import is_worth_while
 from nn.model_file import ModelFile
 from nn.network.dual_net import DualNet
 from nn.network.katago import KataGoNet
@@ -80,20 +79,10 @@ class NetworkEvaluator(BoardEvaluator):
                          GPU_BATCH_LIMIT if self.device.type == "cuda" else CPU_BATCH_LIMIT, symmetries)
         with torch.no_grad():
             self.network = prepare(network, self.dtype, self.board_size)
-        on_cpu = self.device.type == "cpu" and self.dtype == torch.float32
-        tiles = on_cpu and is_worth_while(self.board_size)
-        self._tiled = TiledNet(self.network) if tiles and isinstance(self.network, FoldedNet) else None
-
-    @property
-    def has_work_space(self) -> bool:
-        """Whether it has memory of its own to calculate in, so that calls of several threads take turns."""
-        return self._tiled is not None
 
     @torch.inference_mode()
     def _evaluate(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
         """Evaluate at most batch_limit positions."""
-        if self._tiled is not None:
-            return tuple(answer.numpy() for answer in self._tiled(planes))
         source = torch.from_numpy(np.ascontiguousarray(planes, dtype=np.float32)).to(self.device, non_blocking=True)
         answers = self.network(source.to(self.dtype).contiguous(memory_format=torch.channels_last))
         return tuple(answer.cpu().contiguous().numpy() for answer in answers)
@@ -107,9 +96,7 @@ def work_alone() -> None:
 
 def share_cores(network: Network, board_size: int | None, symmetries: int, threads: int) -> BoardEvaluator:
     """Return an evaluator that has a call on each of so many cores at a time, faster than one call on all of them."""
-    first = NetworkEvaluator(network, 1, board_size)
-    parts = [NetworkEvaluator(network, 1, board_size) if n and first.has_work_space else first for n in range(threads)]
-    return SharedEvaluator(parts, symmetries, begin=work_alone)
+    return SharedEvaluator([NetworkEvaluator(network, 1, board_size)] * threads, symmetries, begin=work_alone)
 
 
 def share_devices(network: Network, board_size: int | None, symmetries: int, devices: Sequence[torch.device],

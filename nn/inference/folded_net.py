@@ -3,23 +3,17 @@
 Letters: N positions, S board size, F filters, A = S*S + 1 policy entries.
 """
 
-import math
-import threading
 from collections.abc import Callable
 
-import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional
 
 from nn.inference.packed import PackedConvolution
-from nn.inference.winograd import Layer, WinogradTower
 from nn.network.dual_net import DualNet, ResidualBlock
 
 # Inputs [N, C], weight [F, C] and bias [F] to outputs [N, F].
 Product = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
-# Positions that Winograd convolutions take at a time; more would leave the cache.
-CHUNKS = (1, 2, 4, 6, 8, 12, 16)
 
 
 def fold_batch_norm(convolution: nn.Conv2d, norm: nn.BatchNorm2d) -> tuple[torch.Tensor, torch.Tensor]:
@@ -123,32 +117,3 @@ class FoldedNet(nn.Module):
         mixed = functional.linear(rows, self.mix_weight, self.mix_bias).relu_()
         output = self.multiply(mixed.view(features.shape[0], -1).float(), self.final_weight, self.final_bias)
         return output[:, :self.points + 1], torch.softmax(output[:, self.points + 1:], dim=1)
-
-
-class TiledNet:
-    """A FoldedNet on a CPU with Winograd convolutions, in chunks that fit its cache; threads take turns."""
-
-    def __init__(self, network: FoldedNet) -> None:
-        """Transform the weights; work space is made when it is needed."""
-        self._network = network
-        self._board_size = math.isqrt(network.points)
-        self._layers = [Layer(network.get_buffer(f"weight{number}"), network.get_buffer(f"bias{number}"))
-                        for number in range(2 * network.num_blocks + 1)]
-        self._towers: dict[int, WinogradTower] = {}
-        self._lock = threading.Lock()
-
-    def _get_tower(self, positions: int) -> WinogradTower:
-        """Return the smallest tower that has room for so many positions."""
-        size = next(size for size in CHUNKS if size >= positions)
-        if size not in self._towers:
-            self._towers[size] = WinogradTower(self._layers, self._board_size, size)
-        return self._towers[size]
-
-    def __call__(self, planes: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return policy logits [N, A] and value probabilities [N, 3] of planes [N, 6, S, S]."""
-        parts = []
-        with self._lock:
-            for start in range(0, len(planes), CHUNKS[-1]):
-                chunk = planes[start:start + CHUNKS[-1]]
-                parts.append(self._network.heads(self._get_tower(len(chunk))(chunk)))
-        return torch.cat([policy for policy, _ in parts]), torch.cat([value for _, value in parts])

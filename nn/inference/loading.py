@@ -1,27 +1,12 @@
 """From model files to the evaluator that is fastest here; imports torch only where it is needed."""
 
-import os
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 from common.cores import count_free_cores
 from nn.inference.board_evaluator import BoardEvaluator
+from nn.inference.runtime import Runtime, choose_runtime, has_openvino
 from nn.model_file import RANDOM_MODEL, ModelFile, choose_size, find_common_sizes, read_model_file, split_models
-
-# Which runtime to use: unset for the fastest one that is installed, or "torch".
-RUNTIME_VARIABLE = "HIYOKO_RUNTIME"
-TORCH = "torch"
-
-
-def may_use_openvino(use_gpu: bool) -> bool:
-    """Tell whether OpenVINO is installed, and nobody wants another runtime or has a GPU for it."""
-    if os.environ.get(RUNTIME_VARIABLE) == TORCH or find_spec("openvino") is None:
-        return False
-    if not use_gpu:
-        return True
-    from nn.device import get_torch_device
-    return get_torch_device(use_gpu).type == "cpu"
 
 
 def load_evaluator(
@@ -40,7 +25,7 @@ def load_evaluator(
 
     Raises:
         ModelFileError: a file cannot be used, or the files not together.
-        ValueError: there is no such GPU.
+        ValueError: there is no such GPU, or no such runtime.
     """
     models = [] if isinstance(model, ModelFile) else split_models(model)
     if isinstance(model, ModelFile) or len(models) == 1:
@@ -61,15 +46,27 @@ def _load_one(
 ) -> BoardEvaluator:
     """Return the evaluator of one model file."""
     threads = threads or count_free_cores()
-    if str(model) != RANDOM_MODEL and not gpus and may_use_openvino(use_gpu):
+    runtime = Runtime.TORCH if gpus or str(model) == RANDOM_MODEL else choose_runtime(use_gpu)
+    if runtime is not Runtime.TORCH:
         try:
             file = model if isinstance(model, ModelFile) else read_model_file(model)
         except OSError:
             pass  # the reason is told below
         else:
-            from nn.inference.openvino_cache import load_openvino
-            evaluator = load_openvino(file, board_size, symmetries, threads)
+            evaluator = _load_without_torch(file, board_size, symmetries, threads, runtime)
             if evaluator is not None:
                 return evaluator
     from nn.inference.evaluator import load_on_torch
     return load_on_torch(model, board_size, use_gpu, symmetries, threads, gpus)
+
+
+def _load_without_torch(file: ModelFile, board_size: int | None, symmetries: int, threads: int, runtime: Runtime,
+                        ) -> BoardEvaluator | None:
+    """Return the evaluator by kernels or OpenVINO, whichever can, the one that is wanted first; None for torch."""
+    if runtime is Runtime.KERNELS:
+        from nn.inference.step_cache import load_kernels
+        evaluator = load_kernels(file, board_size, symmetries, threads)
+        if evaluator is not None or not has_openvino():
+            return evaluator
+    from nn.inference.openvino_cache import load_openvino
+    return load_openvino(file, board_size, symmetries, threads)

@@ -6,8 +6,6 @@ slower with it than with float32. So it is measured, once a machine. What a netw
 convolutions of 3x3 is calculated in the better one of the other two.
 """
 
-import contextlib
-import hashlib
 import os
 from collections.abc import Callable
 from enum import Enum
@@ -17,8 +15,7 @@ import numpy as np
 import openvino
 from openvino import opset13
 
-from common.atomic_file import write_atomically
-from common.kernel_cache import cache_folder
+from common.machine_facts import recall
 from common.race import measure_gain
 from nn.constant import HALF_GAIN, PRECISION_VARIABLE
 
@@ -55,20 +52,20 @@ def make_tower(with_integers: bool) -> openvino.Model:
     return openvino.Model([features], [planes], "tower")
 
 
+def make_way(core: Any, number_format: Format) -> Callable[[], object]:
+    """Return what runs the tower in a format; raises RuntimeError, OpenVINO's, where it cannot be run."""
+    config = {"NUM_STREAMS": 1, "INFERENCE_NUM_THREADS": 1, "INFERENCE_PRECISION_HINT": number_format.hint}
+    model = make_tower(number_format is Format.INTEGER)
+    request = core.compile_model(model, "CPU", config).create_infer_request()
+    request.get_input_tensor().data.fill(1.0)  # its memory may hold denormal numbers, which are slow
+    return request.infer  # type: ignore[no-any-return]
+
+
 def measure(core: Any, new: Format, old: Format) -> float:
     """Return how many times as fast one format is as another, 0 where it cannot be run; takes a third of a second."""
-
-    def make_way(number_format: Format) -> Callable[[], object]:
-        """Return what runs the tower in a format."""
-        config = {"NUM_STREAMS": 1, "INFERENCE_NUM_THREADS": 1, "INFERENCE_PRECISION_HINT": number_format.hint}
-        model = make_tower(number_format is Format.INTEGER)
-        request = core.compile_model(model, "CPU", config).create_infer_request()
-        request.get_input_tensor().data.fill(1.0)  # its memory may hold denormal numbers, which are slow
-        return request.infer  # type: ignore[no-any-return]
-
     try:
-        return measure_gain(make_way(new), make_way(old), ROUNDS)
-    except RuntimeError:  # OpenVINO's: what a processor is said to do is not always there
+        return measure_gain(make_way(core, new), make_way(core, old), ROUNDS)
+    except RuntimeError:  # what a processor is said to do is not always there
         return 0.0
 
 
@@ -99,13 +96,6 @@ def choose_formats(core: Any) -> list[Format]:
 def recall_fastest(core: Any) -> list[Format]:
     """Return what find_fastest does, measured at the first call on a machine and kept on disk."""
     capabilities = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-    stamp = f"{openvino.__version__} {core.get_property('CPU', 'FULL_DEVICE_NAME')} {capabilities}".encode()
-    name, base = f"formats-{hashlib.sha256(stamp).hexdigest()[:8]}.txt", cache_folder()
-    with contextlib.suppress(OSError, ValueError):
-        if base and (known := (base / name).read_text().split()):
-            return [Format(word) for word in known]
-    formats = find_fastest(core, capabilities)
-    with contextlib.suppress(OSError):
-        if base:
-            write_atomically(base / name, " ".join(one.value for one in formats).encode())
-    return formats
+    stamp = f"{openvino.__version__} {core.get_property('CPU', 'FULL_DEVICE_NAME')} {capabilities}"
+    return recall("formats", stamp, lambda text: [Format(word) for word in text.split()],
+                  lambda: " ".join(one.value for one in find_fastest(core, capabilities)))

@@ -1,182 +1,217 @@
-"""3x3 convolutions with a third of the multiplications: Winograd's F(3x3, 3x3), for float32 on CPUs.
+"""3x3 convolutions with a third of the multiplications: Winograd's F(3x3, 3x3), as kernels.
 
 A tile of 3x3 outputs needs 5x5 products per pair of channels instead of 81: the input tile and the filter are
-transformed (A. Lavin and S. Gray, "Fast Algorithms for Convolutional Neural Networks", 2015, with the points 0, 1, -1,
-2 and infinity), multiplied, and transformed back. The transforms are kernels that only add, the products are 25 matrix
-products.
+transformed, multiplied, and transformed back (A. Lavin and S. Gray, "Fast Algorithms for Convolutional Neural
+Networks", 2015; with the points 0, 1, -1, 2 and infinity). The transforms only add, the products are 25 matrix
+products, of which each keeps its sums in registers (common/lanes.py).
 
-Letters: N positions (n of them in use), S board size, T = ceil(S / 3) tiles in a row, H = 3 T + 2 rows and columns
-with padding, C channels, L = N * C. Features are float32 [H, H, L]: point by point, with zeros around the board.
+A matrix lies in one array of numbers, row by row, and is told by where it starts and how many columns its rows have.
+Columns come in sixteens, rows are calculated in threes: what stands behind the last row is overwritten.
+
+Letters: S board size, T = ceil(S / 3) tiles in a row, C channels, F filters, R rows (tiles, points or boards).
 """
 
-import math
+from typing import NamedTuple
 
-import numba
 import numpy as np
-import torch
 
 from common.kernel import kernel
+from common.lanes import LANES, add_lanes, fuse_lanes, greater_lanes, load_lanes, spread_lanes, store_lanes
 
 TILE, INPUT = 3, 5  # outputs of a tile, and the inputs they depend on
+FACTORS = INPUT * INPUT
+ROWS = 3  # that are calculated together, or twice as many
+SPARE = FACTORS * LANES  # numbers that a tile needs on the way
 
 # Filter transform G: of three weights to the five factors of a tile.
 FILTER_TRANSFORM = np.array([
     [1 / 2, 0, 0], [-1 / 2, -1 / 2, -1 / 2], [-1 / 6, 1 / 6, -1 / 6], [1 / 6, 1 / 3, 2 / 3], [0, 0, 1],
 ])
 
-# Worth while only where few tiles stand over the edge of the board: products per point and pair of channels.
-MAX_PRODUCTS = 0.6 * 9
+Five = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # sixteen numbers each
+
+
+class Matrix(NamedTuple):
+    """Where a matrix lies in the numbers."""
+
+    start: int
+    columns: int
+
+
+class Ending(NamedTuple):
+    """What sums become."""
+
+    numbers: np.ndarray  # float32
+    bias: int  # where in them the biases stand
+    adds: bool  # whether something is added that stands in the memory,
+    distance: int  # so far behind the place of each sum
+    rectify: bool  # whether what is below 0 becomes 0
+
+
+def transform_filters(weight: np.ndarray) -> np.ndarray:
+    """Return weights [F, C, 3, 3] as factors [25, C, F], float64."""
+    factors = np.einsum("ak,fckl,bl->abcf", FILTER_TRANSFORM, weight.astype(np.float64), FILTER_TRANSFORM)
+    return factors.reshape(FACTORS, *factors.shape[2:])
+
+
+def pack_products(weight: np.ndarray) -> np.ndarray:
+    """Return weights [K, C, F] in the order in which multiply_rows reads them: [K, F / 16, C, 16], float32."""
+    count, channels, filters = weight.shape
+    by_sixteen = weight.reshape(count, channels, filters // LANES, LANES)
+    return np.ascontiguousarray(by_sixteen.transpose(0, 2, 1, 3), np.float32)
 
 
 @kernel
-def transform_input(
-    d0: np.ndarray, d1: np.ndarray, d2: np.ndarray, d3: np.ndarray, d4: np.ndarray,
-    o0: np.ndarray, o1: np.ndarray, o2: np.ndarray, o3: np.ndarray, o4: np.ndarray,
+def count_rows(rows: int) -> int:
+    """Return how many rows are calculated where so many are wanted."""
+    return (rows + ROWS - 1) // ROWS * ROWS
+
+
+@kernel
+def load_five(numbers: np.ndarray, start: int, step: int) -> Five:
+    """Return sixteen numbers from `start` on, and from four more places `step` apart."""
+    return (load_lanes(numbers, start), load_lanes(numbers, start + step), load_lanes(numbers, start + 2 * step),
+            load_lanes(numbers, start + 3 * step), load_lanes(numbers, start + 4 * step))
+
+
+@kernel
+def transform_input(inputs: Five, memory: np.ndarray, start: int, step: int) -> None:
+    """Put the five factors of five inputs into memory, `step` apart. Modifies memory."""
+    d0, d1, d2, d3, d4 = inputs
+    a, b = add_lanes(d3, d1, -1.0), add_lanes(d3, d2, -1.0)
+    store_lanes(memory, start, add_lanes(a, add_lanes(d0, d2, -1.0), 2.0))  # 2 d0 - d1 - 2 d2 + d3
+    store_lanes(memory, start + step, add_lanes(b, d1, -2.0))  # -2 d1 - d2 + d3
+    store_lanes(memory, start + 2 * step, add_lanes(b, add_lanes(d1, d2, -1.0), 2.0))  # 2 d1 - 3 d2 + d3
+    store_lanes(memory, start + 3 * step, a)  # d3 - d1
+    store_lanes(memory, start + 4 * step, add_lanes(add_lanes(d4, d2, -1.0), a, -2.0))  # 2 d1 - d2 - 2 d3 + d4
+
+
+@kernel
+def transform_output(products: Five, memory: np.ndarray, start: int, step: int) -> None:
+    """Put the three outputs of five products into memory, `step` apart. Modifies memory."""
+    m0, m1, m2, m3, m4 = products
+    a = add_lanes(m1, m2, 1.0)
+    store_lanes(memory, start, add_lanes(add_lanes(m0, m3, 1.0), a, 1.0))  # m0 + m1 + m2 + m3
+    store_lanes(memory, start + step, add_lanes(add_lanes(m1, m2, -1.0), m3, 2.0))  # m1 - m2 + 2 m3
+    store_lanes(memory, start + 2 * step, add_lanes(add_lanes(a, m4, 1.0), m3, 4.0))  # m1 + m2 + 4 m3 + m4
+
+
+@kernel
+def load_point(memory: np.ndarray, board: Matrix, y: int, x: int, size: int, channel: int) -> np.ndarray:
+    """Return sixteen channels of a point of a board [S*S, C]; zeros off the board."""
+    if y < 0 or y >= size or x < 0 or x >= size:
+        return spread_lanes(0.0)
+    return load_lanes(memory, board.start + (y * size + x) * board.columns + channel)
+
+
+@kernel
+def load_column(memory: np.ndarray, board: Matrix, y: int, x: int, size: int, channel: int) -> Five:
+    """Return sixteen channels of five points below each other, of which (x, y) is the first."""
+    return (load_point(memory, board, y, x, size, channel), load_point(memory, board, y + 1, x, size, channel),
+            load_point(memory, board, y + 2, x, size, channel), load_point(memory, board, y + 3, x, size, channel),
+            load_point(memory, board, y + 4, x, size, channel))
+
+
+@kernel
+def scatter_tiles(
+    memory: np.ndarray, board: Matrix, size: int, channels: int, factors: int, plane: int, spare: int,
 ) -> None:
-    """Transform five inputs, each [L], to five factors. Modifies o0 to o4.
+    """Write the factors of all tiles of a board, each of the 25 `plane` numbers behind the one before.
 
-    One output at a time, so that the compiler can see that nothing overlaps and uses vector instructions.
+    Modifies memory, from `factors` on and SPARE numbers at `spare`.
     """
-    for i in range(len(o0)):
-        o0[i] = d0[i] + d0[i] - d1[i] - d2[i] - d2[i] + d3[i]
-    for i in range(len(o1)):
-        o1[i] = d3[i] - d2[i] - d1[i] - d1[i]
-    for i in range(len(o2)):
-        o2[i] = d1[i] + d1[i] - d2[i] - d2[i] - d2[i] + d3[i]
-    for i in range(len(o3)):
-        o3[i] = d3[i] - d1[i]
-    for i in range(len(o4)):
-        o4[i] = d1[i] + d1[i] - d2[i] - d3[i] - d3[i] + d4[i]
-
-
-@kernel
-def transform_output(
-    m0: np.ndarray, m1: np.ndarray, m2: np.ndarray, m3: np.ndarray, m4: np.ndarray,
-    o0: np.ndarray, o1: np.ndarray, o2: np.ndarray,
-) -> None:
-    """Transform five products, each [L], to three outputs. Modifies o0 to o2."""
-    for i in range(len(o0)):
-        o0[i] = m0[i] + m1[i] + m2[i] + m3[i]
-    for i in range(len(o1)):
-        o1[i] = m1[i] - m2[i] + m3[i] + m3[i]
-    for i in range(len(o2)):
-        twice = m3[i] + m3[i]
-        o2[i] = m1[i] + m2[i] + twice + twice + m4[i]
-
-
-@kernel
-def scatter_tiles(features: np.ndarray, rows: np.ndarray, factors: np.ndarray) -> None:
-    """Write the factors [25, T*T, L] of all tiles of features [H, H, L]. Modifies factors and rows [5, H, L]."""
-    width = features.shape[0]
-    tiles = (width - 2) // TILE
-    for ty in range(tiles):
-        y = TILE * ty
-        for x in range(width):
-            transform_input(features[y, x], features[y + 1, x], features[y + 2, x], features[y + 3, x],
-                            features[y + 4, x], rows[0, x], rows[1, x], rows[2, x], rows[3, x], rows[4, x])
-        for a in range(INPUT):
-            row, first = rows[a], INPUT * a
-            for tx in range(tiles):
-                x, tile = TILE * tx, ty * tiles + tx
-                transform_input(row[x], row[x + 1], row[x + 2], row[x + 3], row[x + 4], factors[first, tile],
-                                factors[first + 1, tile], factors[first + 2, tile], factors[first + 3, tile],
-                                factors[first + 4, tile])
-
-
-@kernel
-def activate(values: np.ndarray, bias: np.ndarray, residual: np.ndarray, add: bool) -> None:
-    """Add bias [L], and residual [L] if `add`, and cut negative values off. Modifies values."""
-    zero = np.float32(0.0)
-    if add:
-        for i in range(len(values)):
-            value = values[i] + bias[i] + residual[i]
-            values[i] = value if value > zero else zero
-    else:
-        for i in range(len(values)):
-            value = values[i] + bias[i]
-            values[i] = value if value > zero else zero
-
-
-@kernel
-def gather_tiles(products: np.ndarray, work: np.ndarray, bias: np.ndarray, residual: np.ndarray, add: bool,
-                 board_size: int, out: np.ndarray) -> None:
-    """Turn products [25, T*T, L] into the rectified features [H, H, L] of a layer. Modifies out and work [6, 3, L].
-
-    `residual` [H, H, L] is added if `add`.
-    """
-    tiles = (out.shape[0] - 2) // TILE
-    spare = work[INPUT]
+    tiles = (size + TILE - 1) // TILE
     for tile in range(tiles * tiles):
-        y, x = TILE * (tile // tiles) + 1, TILE * (tile % tiles) + 1
-        for b in range(INPUT):
-            transform_output(products[b, tile], products[5 + b, tile], products[10 + b, tile], products[15 + b, tile],
-                             products[20 + b, tile], work[b, 0], work[b, 1], work[b, 2])
-        for i in range(min(TILE, board_size + 1 - y)):
-            inside = min(TILE, board_size + 1 - x)
-            row = out[y + i]
-            transform_output(work[0, i], work[1, i], work[2, i], work[3, i], work[4, i], row[x],
-                             row[x + 1] if inside > 1 else spare[1], row[x + 2] if inside > 2 else spare[2])
-            for j in range(inside):
-                activate(row[x + j], bias, residual[y + i, x + j], add)
+        y, x = TILE * (tile // tiles) - 1, TILE * (tile % tiles) - 1
+        for channel in range(0, channels, LANES):
+            for i in range(INPUT):
+                transform_input(load_column(memory, board, y, x + i, size, channel), memory, spare + i * LANES,
+                                INPUT * LANES)
+            first = factors + tile * channels + channel
+            for i in range(INPUT):
+                transform_input(load_five(memory, spare + i * INPUT * LANES, LANES), memory, first + i * INPUT * plane,
+                                plane)
 
 
-class Layer:
-    """One convolution; `weight` [25, C, F] is transformed, `bias` [F] is not."""
-
-    def __init__(self, weight: torch.Tensor, bias: torch.Tensor) -> None:
-        """Transform weights [F, C, 3, 3]."""
-        factors = np.einsum("ak,fckl,bl->abcf", FILTER_TRANSFORM, weight.double().numpy(), FILTER_TRANSFORM)
-        self.weight = torch.from_numpy(factors.reshape(INPUT * INPUT, *factors.shape[2:]).astype(np.float32))
-        self.bias = bias.numpy()
-
-
-class WinogradTower:
-    """Stem and residual blocks of a network for batches of up to N positions; not for two threads at a time."""
-
-    def __init__(self, layers: list[Layer], board_size: int, positions: int) -> None:
-        """Take the stem and each block's two convolutions, and make work space."""
-        self.board_size, self.positions = board_size, positions
-        self._layers = layers
-        self._biases = [np.tile(layer.bias, positions) for layer in layers]
-        tiles = -(-board_size // TILE)
-        width, self._filters = TILE * tiles + 2, layers[0].weight.shape[2]
-        length = positions * self._filters
-        planes = positions * layers[0].weight.shape[1]
-        self.input = np.zeros((width, width, planes), dtype=np.float32)
-        self._features = [np.zeros((width, width, length), dtype=np.float32) for _ in range(3)]
-        self._work = np.zeros((INPUT + 1, TILE, length), dtype=np.float32)
-        self._rows = {size: np.zeros((INPUT, width, size), dtype=np.float32) for size in (planes, length)}
-        self._factors = {size: np.zeros((INPUT * INPUT, tiles * tiles, size), dtype=np.float32)
-                         for size in (planes, length)}
-        self._products = np.zeros((INPUT * INPUT, tiles * tiles, length), dtype=np.float32)
-        self._matrices = torch.from_numpy(self._products).view(INPUT * INPUT, -1, self._filters)
-
-    def _convolve(self, number: int, source: np.ndarray, target: np.ndarray, residual: np.ndarray | None) -> None:
-        """Write the features after a layer to `target`."""
-        layer, size = self._layers[number], source.shape[2]
-        factors = self._factors[size]
-        scatter_tiles(source, self._rows[size], factors)
-        matrices = torch.from_numpy(factors).view(INPUT * INPUT, -1, layer.weight.shape[1])
-        torch.bmm(matrices, layer.weight, out=self._matrices)
-        gather_tiles(self._products, self._work, self._biases[number], target if residual is None else residual,
-                     residual is not None, self.board_size, target)
-
-    def __call__(self, planes: np.ndarray) -> torch.Tensor:
-        """Return the features [n, S, S, C] of planes [n, 6, S, S]; valid until the next call."""
-        size = self.board_size
-        inside = self.input.reshape(*self.input.shape[:2], self.positions, -1)[1:size + 1, 1:size + 1]
-        inside[:, :, :len(planes)] = planes.transpose(2, 3, 0, 1)
-        now, hidden, after = self._features
-        self._convolve(0, self.input, now, None)
-        for number in range(1, len(self._layers), 2):
-            self._convolve(number, now, hidden, None)
-            self._convolve(number + 1, hidden, after, now)
-            now, after = after, now
-        features = torch.from_numpy(now).view(*now.shape[:2], self.positions, self._filters)
-        return features[1:size + 1, 1:size + 1, :len(planes)].permute(2, 0, 1, 3)
+@kernel
+def multiply_six(memory: np.ndarray, source: int, columns: int, channels: int, numbers: np.ndarray, weight: int,
+                 target: int, filters: int) -> None:
+    """Put the products of six rows with sixteen filters, weights [C, 16], into memory. Modifies memory."""
+    s0 = s1 = s2 = s3 = s4 = s5 = spread_lanes(0.0)
+    for channel in range(channels):
+        lanes, first = load_lanes(numbers, weight + LANES * channel), source + channel
+        s0 = fuse_lanes(s0, lanes, memory, first)
+        s1 = fuse_lanes(s1, lanes, memory, first + columns)
+        s2 = fuse_lanes(s2, lanes, memory, first + 2 * columns)
+        s3 = fuse_lanes(s3, lanes, memory, first + 3 * columns)
+        s4 = fuse_lanes(s4, lanes, memory, first + 4 * columns)
+        s5 = fuse_lanes(s5, lanes, memory, first + 5 * columns)
+    store_lanes(memory, target, s0)
+    store_lanes(memory, target + filters, s1)
+    store_lanes(memory, target + 2 * filters, s2)
+    store_lanes(memory, target + 3 * filters, s3)
+    store_lanes(memory, target + 4 * filters, s4)
+    store_lanes(memory, target + 5 * filters, s5)
 
 
-def is_worth_while(board_size: int) -> bool:
-    """Return whether tiles save enough on this board; never where kernels run uncompiled."""
-    products = math.pow(INPUT * -(-board_size // TILE), 2) / board_size ** 2
-    return products < MAX_PRODUCTS and not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+@kernel
+def multiply_three(memory: np.ndarray, source: int, columns: int, channels: int, numbers: np.ndarray, weight: int,
+                   target: int, filters: int) -> None:
+    """Do the same with three rows. Modifies memory."""
+    s0 = s1 = s2 = spread_lanes(0.0)
+    for channel in range(channels):
+        lanes, first = load_lanes(numbers, weight + LANES * channel), source + channel
+        s0 = fuse_lanes(s0, lanes, memory, first)
+        s1 = fuse_lanes(s1, lanes, memory, first + columns)
+        s2 = fuse_lanes(s2, lanes, memory, first + 2 * columns)
+    store_lanes(memory, target, s0)
+    store_lanes(memory, target + filters, s1)
+    store_lanes(memory, target + 2 * filters, s2)
+
+
+@kernel
+def multiply_rows(memory: np.ndarray, source: Matrix, rows: int, channels: int, numbers: np.ndarray, weight: int,
+                  target: Matrix, filters: int) -> None:
+    """Multiply rows [R, C], R a multiple of three, with weights [F / 16, C, 16] of `numbers`. Modifies memory.
+
+    Sixteen filters' weights stay in the cache while all rows go by.
+    """
+    for filter in range(0, filters, LANES):
+        weights = weight + filter * channels
+        for row in range(0, rows - ROWS, 2 * ROWS):
+            multiply_six(memory, source.start + row * source.columns, source.columns, channels, numbers, weights,
+                         target.start + row * target.columns + filter, target.columns)
+        if rows % (2 * ROWS) > 0:
+            row = rows - ROWS
+            multiply_three(memory, source.start + row * source.columns, source.columns, channels, numbers, weights,
+                           target.start + row * target.columns + filter, target.columns)
+
+
+@kernel
+def finish(memory: np.ndarray, at: int, lanes: np.ndarray, ending: Ending) -> None:
+    """Write sixteen sums, bias included. Modifies memory."""
+    if ending.adds:
+        lanes = add_lanes(lanes, load_lanes(memory, at + ending.distance), 1.0)
+    store_lanes(memory, at, greater_lanes(lanes, spread_lanes(0.0)) if ending.rectify else lanes)
+
+
+@kernel
+def gather_tiles(memory: np.ndarray, products: int, plane: int, board: Matrix, size: int, filters: int, spare: int,
+                 ending: Ending) -> None:
+    """Turn the products of all tiles into the points of a board [S*S, F].
+
+    Modifies memory, SPARE numbers at `spare` included.
+    """
+    tiles, edge = (size + TILE - 1) // TILE, spare + TILE * INPUT * LANES
+    for tile in range(tiles * tiles):
+        y, x = TILE * (tile // tiles), TILE * (tile % tiles)
+        for filter in range(0, filters, LANES):
+            first, bias = products + tile * filters + filter, load_lanes(ending.numbers, ending.bias + filter)
+            for i in range(INPUT):
+                transform_output(load_five(memory, first + i * plane, INPUT * plane), memory, spare + i * LANES,
+                                 INPUT * LANES)
+            for i in range(min(TILE, size - y)):
+                transform_output(load_five(memory, spare + i * INPUT * LANES, LANES), memory, edge, LANES)
+                for j in range(min(TILE, size - x)):
+                    at = board.start + ((y + i) * size + x + j) * board.columns + filter
+                    finish(memory, at, add_lanes(load_lanes(memory, edge + j * LANES), bias, 1.0), ending)

@@ -94,11 +94,11 @@ class NormActivation(nn.Module):
         scale, shift = file.norm(channels)
         self.register_buffer("scale", scale.view(1, -1, 1, 1))
         self.register_buffer("shift", shift.view(1, -1, 1, 1))
-        self._activate = read_activation(file, version)
+        self.activate = read_activation(file, version)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Return new features of the same shape."""
-        return self._activate(torch.addcmul(self.shift, features, self.scale))
+        return self.activate(torch.addcmul(self.shift, features, self.scale))
 
 
 class PlainBlock(nn.Module):
@@ -110,13 +110,13 @@ class PlainBlock(nn.Module):
         self.before = NormActivation(file, version, channels)
         weight = file.convolution(channels)
         scale, shift = file.norm(len(weight))
-        self._activate = read_activation(file, version)
+        self.activate = read_activation(file, version)
         self.first = make_convolution(scaled(weight, scale), shift)
         self.second = make_convolution(file.convolution(len(weight), channels))
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Return new features of the same shape."""
-        return self.second(self._activate(self.first(self.before(features)))).add_(features)
+        return self.second(self.activate(self.first(self.before(features)))).add_(features)
 
 
 class PoolingBlock(nn.Module):
@@ -130,10 +130,10 @@ class PoolingBlock(nn.Module):
         if plain.shape[2] != pooled.shape[2]:
             raise ValueError("a pooling block has convolutions of two sizes, which is not known here")
         pooled_scale, pooled_shift = file.norm(len(pooled))
-        self._activate_pooled = read_activation(file, version)
+        self.activate_pooled = read_activation(file, version)
         matrix = file.matrix(3 * len(pooled), len(plain))
         scale, shift = file.norm(len(plain))
-        self._activate = read_activation(file, version)
+        self.activate = read_activation(file, version)
         weight = torch.cat((scaled(plain, scale), scaled(pooled, pooled_scale)))
         self.first = make_convolution(weight, torch.cat((shift, pooled_shift)))
         self.pooled = make_linear(scaled(matrix, scale))
@@ -143,9 +143,9 @@ class PoolingBlock(nn.Module):
         """Return new features of the same shape."""
         both = self.first(self.before(features))
         plain = both[:, :self.pooled.out_features]
-        pooled = pool(self._activate_pooled(both[:, self.pooled.out_features:]).float())
+        pooled = pool(self.activate_pooled(both[:, self.pooled.out_features:]).float())
         shift = self.pooled(pooled).to(features.dtype)
-        return self.second(self._activate(plain + shift[:, :, None, None])).add_(features)
+        return self.second(self.activate(plain + shift[:, :, None, None])).add_(features)
 
 
 class NestedBottleneckBlock(nn.Module):
@@ -204,20 +204,20 @@ class Heads(nn.Module):
             file.zeros(3, "the policy head")
         plain, pooled = file.convolution(channels), file.convolution(channels)
         pooled_scale, pooled_shift = file.norm(len(pooled))
-        self._activate_pooled = read_activation(file, version)
+        self.activate_pooled = read_activation(file, version)
         matrix = file.matrix(3 * len(pooled), len(plain))
         scale, shift = file.norm(len(plain))
-        self._activate_policy = read_activation(file, version)
+        self.activate_policy = read_activation(file, version)
         self.pooled = make_linear(scaled(matrix, scale))
         self.points = make_linear(file.convolution(len(plain), outputs)[:1].flatten(start_dim=1))
         if version < 15:
             self.pass_move: nn.Module = make_linear(file.matrix(3 * len(pooled), outputs)[:1])
-            self._activate_pass = ACTIVATIONS["ACTIVATION_IDENTITY"]
+            self.activate_pass = ACTIVATIONS["ACTIVATION_IDENTITY"]
             self.pass_hidden: nn.Module = nn.Identity()
         else:
             hidden = file.matrix(3 * len(pooled))
             self.pass_hidden = make_linear(hidden, file.bias(len(hidden)))
-            self._activate_pass = read_activation(file, version)
+            self.activate_pass = read_activation(file, version)
             self.pass_move = make_linear(file.matrix(len(hidden), outputs)[:1])
         return [(scaled(plain, scale), shift), (scaled(pooled, pooled_scale), pooled_shift)]
 
@@ -228,10 +228,10 @@ class Heads(nn.Module):
             file.zeros(3, "the value head")
         weight = file.convolution(channels)
         scale, shift = file.norm(len(weight))
-        self._activate_value = read_activation(file, version)
+        self.activate_value = read_activation(file, version)
         hidden = file.matrix(3 * len(weight))
         self.value_hidden = make_linear(hidden, file.bias(len(hidden)))
-        self._activate_hidden = read_activation(file, version)
+        self.activate_hidden = read_activation(file, version)
         self.value = make_linear(file.matrix(len(hidden), 3), file.bias(3))
         scores = 6 if version >= 9 else 4
         self.scores = make_linear(file.matrix(len(hidden), scores), file.bias(scores))
@@ -241,14 +241,14 @@ class Heads(nn.Module):
     def forward(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return what KataGoNet.forward does, from features [N, F, S, S]."""
         plain, pooled, value = self.first(features).float().split(self.split, dim=1)
-        summary = pool(self._activate_pooled(pooled))
-        plain = self._activate_policy(plain + self.pooled(summary)[:, :, None, None])
+        summary = pool(self.activate_pooled(pooled))
+        plain = self.activate_policy(plain + self.pooled(summary)[:, :, None, None])
         points = self.points(plain.flatten(start_dim=2).transpose(1, 2)).squeeze(2)
-        pass_move = self.pass_move(self._activate_pass(self.pass_hidden(summary)))
-        value = self._activate_value(value)
+        pass_move = self.pass_move(self.activate_pass(self.pass_hidden(summary)))
+        value = self.activate_value(value)
         mean, offset = value.mean((2, 3)), features.shape[2] - MIDDLE_SIZE
         summary = torch.cat((mean, mean * (offset * 0.1), mean * (offset * offset * 0.01 - 0.1)), dim=1)
-        hidden = self._activate_hidden(self.value_hidden(summary))
+        hidden = self.activate_hidden(self.value_hidden(summary))
         win, loss = torch.softmax(self.value(hidden)[:, :2], dim=1).unbind(1)
         lead = self.scores(hidden)[:, 2] * self.lead_unit
         ownership = torch.tanh(self.ownership(value.flatten(start_dim=2).transpose(1, 2)).squeeze(2))

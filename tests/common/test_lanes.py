@@ -4,17 +4,29 @@ from __future__ import annotations
 import numpy as np
 
 from common.kernel import kernel, without_compiler
-from common.lanes import LANES, add_lanes, load_lanes, spread_lanes, store_lanes
+from common.lanes import (
+    LANES,
+    add_lanes,
+    fuse_lanes,
+    greater_lanes,
+    load_lanes,
+    multiply_lanes,
+    spread_lanes,
+    store_lanes,
+)
 
 
 @kernel
 def add_neighbors(source: np.ndarray, target: np.ndarray, weights: np.ndarray) -> None:
-    """Put into target a sum over three numbers around each, by weights [3], and a fourth. Modifies target."""
+    """Put into target a half of a sum over three numbers around each, by weights [3], and a fourth.
+
+    Modifies target.
+    """
     for start in range(1, len(target) - LANES, LANES):
         sums = spread_lanes(weights[3])
         for i in range(3):
             sums = add_lanes(sums, load_lanes(source, start + i - 1), weights[i])
-        store_lanes(target, start, sums)
+        store_lanes(target, start, greater_lanes(multiply_lanes(sums, spread_lanes(0.5)), spread_lanes(0.0)))
 
 
 def test_compiled_lanes_are_those_of_python() -> None:
@@ -26,6 +38,29 @@ def test_compiled_lanes_are_those_of_python() -> None:
         add_neighbors.py_func(source, python, weights)  # type: ignore[attr-defined]
     assert np.array_equal(compiled, python)  # to the last bit: no multiplication is fused with an addition
     inside = slice(1, 2 * LANES + 1)
-    expected = np.convolve(source, weights[2::-1], "same")[inside] + weights[3]
+    expected = 0.5 * (np.convolve(source, weights[2::-1], "same")[inside] + weights[3])
     assert np.allclose(compiled[inside], np.maximum(expected, 0.0), atol=1e-5)
     assert (compiled[inside] == 0.0).any() and (compiled[2 * LANES + 1 :] == -7.0).all() and compiled[0] == -7.0
+
+
+@kernel
+def multiply_fused(source: np.ndarray, target: np.ndarray, factors: np.ndarray) -> None:
+    """Put into target sixteen numbers, and their products with each of the factors added. Modifies target."""
+    sums = load_lanes(source, 0)
+    for i in range(len(factors)):
+        sums = fuse_lanes(sums, load_lanes(source, LANES), factors, i)
+    store_lanes(target, 0, sums)
+
+
+def test_fused_lanes_round_once() -> None:
+    rng = np.random.default_rng(2)
+    source, factors = (rng.standard_normal(count).astype(np.float32) for count in (2 * LANES, 5))
+    target = np.zeros(LANES, dtype=np.float32)
+    multiply_fused(source, target, factors)
+    expected = source[:LANES].copy()
+    for factor in factors:
+        expected = (source[LANES:].astype(np.float64) * np.float64(factor) + expected).astype(np.float32)
+    assert np.allclose(target, expected, rtol=1e-6)
+    with without_compiler():
+        multiply_fused.py_func(source, target, factors)  # type: ignore[attr-defined]
+    assert np.allclose(target, expected, rtol=1e-5)

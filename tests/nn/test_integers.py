@@ -16,9 +16,10 @@ from nn.constant import PRECISION_VARIABLE  # noqa: E402
 from nn.inference import openvino_cache, openvino_integers, weight_rounding  # noqa: E402
 from nn.inference.calibration import count_games, play_games  # noqa: E402
 from nn.inference.divergence import compare  # noqa: E402
-from nn.inference.loading import RUNTIME_VARIABLE, load_evaluator  # noqa: E402
+from nn.inference.loading import load_evaluator  # noqa: E402
 from nn.inference.openvino_export import convert  # noqa: E402
 from nn.inference.openvino_precision import choose_formats  # noqa: E402
+from nn.inference.runtime import RUNTIME_VARIABLE  # noqa: E402
 from nn.network.dual_net import DualNet  # noqa: E402
 from nn.network.weights import save_network  # noqa: E402
 from nn.plane_sets import PLANE_SETS  # noqa: E402

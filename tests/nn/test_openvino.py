@@ -13,11 +13,11 @@ import pytest
 import torch
 
 from nn.constant import PRECISION_VARIABLE
-from nn.inference import loading
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.evaluation_cache import CachedEvaluator
 from nn.inference.evaluator import copy_for_inference
-from nn.inference.loading import RUNTIME_VARIABLE, load_evaluator
+from nn.inference.loading import load_evaluator
+from nn.inference.runtime import RUNTIME_VARIABLE
 from nn.model_file import ModelFileError, read_model_file
 from nn.network.dual_net import DualNet
 from nn.network.pooled_net import PooledConfig, PooledNet
@@ -155,16 +155,6 @@ def test_a_bad_file_is_refused_in_the_same_words(runtime: Path, tmp_path: Path) 
     (tmp_path / "x.bin").write_bytes(b"nothing")
     with pytest.raises(ModelFileError, match="damaged or no model file"):
         load_evaluator(tmp_path / "x.bin")
-
-
-def test_when_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "find_spec", lambda _: object())
-    assert not loading.may_use_openvino(use_gpu=False), "the tests' variable asks for torch"
-    monkeypatch.delenv(RUNTIME_VARIABLE)
-    assert loading.may_use_openvino(use_gpu=False)
-    assert loading.may_use_openvino(use_gpu=True) == (not torch.cuda.is_available())
-    monkeypatch.setattr(loading, "find_spec", lambda _: None)
-    assert not loading.may_use_openvino(use_gpu=False)
 
 
 def test_no_search_waits_for_a_size_to_be_compiled(second_start: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 import torch
 
+from common import machine_facts
 from nn import device
 
 
@@ -38,7 +39,7 @@ def precision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """Return the module that chooses OpenVINO's format, with a folder of its own to remember; skip without OpenVINO."""
     pytest.importorskip("openvino", reason="OpenVINO is not installed (pip install '.[fast]')")
     from nn.inference import openvino_precision
-    monkeypatch.setattr(openvino_precision, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(machine_facts, "cache_folder", lambda: tmp_path)
     monkeypatch.delenv(openvino_precision.PRECISION_VARIABLE, raising=False)
     return openvino_precision
 
@@ -66,7 +67,7 @@ def test_openvino_measures_once_a_machine(half: float, integer: float, chosen: l
     assert kept.read_text().split() == chosen
     kept.write_text("nonsense")
     assert choose("BF16", "INT8") == chosen and len(calls) == 4
-    monkeypatch.setattr(precision, "cache_folder", lambda: None)
+    monkeypatch.setattr(machine_facts, "cache_folder", lambda: None)
     assert choose("BF16", "INT8") == chosen and len(calls) == 6
     assert choose() == ["float32"] and len(calls) == 6
 

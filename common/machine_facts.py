@@ -1,0 +1,32 @@
+"""What was measured once on a machine and is kept beside the compiled kernels."""
+
+import contextlib
+import hashlib
+from collections.abc import Callable
+from typing import TypeVar
+
+from common.atomic_file import write_atomically
+from common.kernel_cache import cache_folder
+
+Fact = TypeVar("Fact")
+
+
+def recall(name: str, stamp: str, read: Callable[[str], Fact], measure: Callable[[], str]) -> Fact:
+    """Return a fact, measured at the first call on a machine; each time where no folder can be written.
+
+    Args:
+        name: of the file.
+        stamp: what it depends on, versions and processor.
+        read: makes the fact of what `measure` returns; raises ValueError for anything else.
+        measure: finds it out.
+    """
+    folder = cache_folder()
+    path = folder and folder / f"{name}-{hashlib.sha256(stamp.encode()).hexdigest()[:8]}.txt"
+    if path:
+        with contextlib.suppress(OSError, ValueError):
+            return read(path.read_text())
+    text = measure()
+    if path:
+        with contextlib.suppress(OSError):
+            write_atomically(path, text.encode())
+    return read(text)

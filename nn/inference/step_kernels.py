@@ -1,0 +1,274 @@
+"""A network as a table of steps, and the kernel that goes through it: what torch does in a hundred calls, in one.
+
+All matrices lie in one array, the memory (nn/inference/winograd.py): rows are the points of the boards, or the boards,
+columns are channels, of which there are sixteens. Weights and biases lie in another array, the numbers.
+nn/inference/steps.py makes both of a network.
+
+Letters: N positions, P planes, S board size, C channels, F filters.
+"""
+
+import math
+
+import numpy as np
+
+from common.kernel import kernel
+from common.lanes import (
+    LANES,
+    add_lanes,
+    fuse_lanes,
+    greater_lanes,
+    load_lanes,
+    multiply_lanes,
+    spread_lanes,
+    store_lanes,
+)
+from nn.inference.winograd import (
+    FACTORS,
+    SPARE,
+    TILE,
+    Ending,
+    Matrix,
+    count_rows,
+    finish,
+    gather_tiles,
+    multiply_rows,
+    scatter_tiles,
+)
+
+# What a row of the table says: what is done, with which matrices, and where in the numbers weights and bias begin.
+KIND, SOURCE, FIRST, TARGET, CHANNELS, FILTERS, WEIGHT, BIAS, RESIDUAL, RECTIFY, REACH = range(11)
+WIDTH = REACH + 1
+# The kinds of steps. A convolution of 3x3, a matrix product row by row (1x1, or of boards), means and maxima over the
+# points of a board, a board's numbers added to all its points, channels scaled and shifted, and a
+# convolution of any size, added to what is there, of inputs of which most are 0.
+CONVOLVE, MIX, POOL, SPREAD, SCALE, SPARSE = range(6)
+# What is told of a matrix: where it starts, its columns, and whether its rows are points.
+START, COLUMNS, OF_POINTS = range(3)
+NONE = -1
+# The answers of a network, and what is told of each part of one: columns of a matrix.
+LOGITS, VALUE, LEAD, OWNERSHIP = range(4)
+ANSWER, MATRIX, COLUMN, COUNT = range(4)
+CLASSES = 3  # of the value: loss, draw and win
+
+
+@kernel
+def take_planes(planes: np.ndarray, memory: np.ndarray, target: Matrix) -> None:
+    """Write planes [N, P, S, S] as a matrix [N*S*S, P]. Modifies memory."""
+    for n in range(planes.shape[0]):
+        for plane in range(planes.shape[1]):
+            at = target.start + n * planes.shape[2] * planes.shape[3] * target.columns + plane
+            for y in range(planes.shape[2]):
+                for x in range(planes.shape[3]):
+                    memory[at] = planes[n, plane, y, x]
+                    at += target.columns
+
+
+@kernel
+def scatter(step: np.ndarray, memory: np.ndarray, source: Matrix, count: int, size: int, work: int) -> int:
+    """Write the factors of the tiles of so many boards behind `work`; return how many rows they are.
+
+    Modifies memory.
+    """
+    tiles, channels = ((size + TILE - 1) // TILE) ** 2, step[CHANNELS]
+    rows = count_rows(count * tiles)
+    for n in range(count):
+        board = Matrix(source.start + n * size * size * source.columns, source.columns)
+        scatter_tiles(memory, board, size, channels, work + SPARE + n * tiles * channels, rows * channels, work)
+    return rows
+
+
+@kernel
+def gather(step: np.ndarray, memory: np.ndarray, target: Matrix, count: int, size: int, work: int, products: int,
+           ending: Ending) -> None:
+    """Turn the products of the tiles of so many boards into the boards. Modifies memory."""
+    tiles, filters = ((size + TILE - 1) // TILE) ** 2, step[FILTERS]
+    plane = count_rows(count * tiles) * filters
+    for n in range(count):
+        board = Matrix(target.start + n * size * size * target.columns, target.columns)
+        gather_tiles(memory, products + n * tiles * filters, plane, board, size, filters, work, ending)
+
+
+@kernel
+def end_rows(memory: np.ndarray, products: int, target: Matrix, rows: int, filters: int, ending: Ending) -> None:
+    """Turn products into rows. Modifies memory."""
+    for filter in range(0, filters, LANES):
+        bias = load_lanes(ending.numbers, ending.bias + filter)
+        for row in range(rows):
+            at = target.start + row * target.columns + filter
+            finish(memory, at, add_lanes(load_lanes(memory, products + row * filters + filter), bias, 1.0), ending)
+
+
+@kernel
+def multiply(step: np.ndarray, memory: np.ndarray, numbers: np.ndarray, source: Matrix, target: Matrix, rows: int,
+             count: int, size: int, work: int, residual: int) -> None:
+    """Do a step CONVOLVE of `count` boards, or MIX of so many rows, with work space from `work` on. Modifies memory.
+
+    Both are matrix products, of which a convolution has 25.
+    """
+    channels, filters, factors = step[CHANNELS], step[FILTERS], 1
+    lines = count_rows(rows)
+    products = work
+    if step[KIND] == CONVOLVE:
+        lines, factors = scatter(step, memory, source, count, size, work), FACTORS
+        source = Matrix(work + SPARE, channels)
+        products = work + SPARE + FACTORS * lines * channels
+    for factor in range(factors):
+        inputs = Matrix(source.start + factor * lines * channels, source.columns)
+        outputs = Matrix(products + factor * lines * filters, filters)
+        multiply_rows(memory, inputs, lines, channels, numbers, step[WEIGHT] + factor * channels * filters, outputs,
+                      filters)
+    ending = Ending(numbers, step[BIAS], residual >= 0, residual - target.start, step[RECTIFY] > 0)
+    if step[KIND] == CONVOLVE:
+        gather(step, memory, target, count, size, work, products, ending)
+    else:
+        end_rows(memory, products, target, rows, filters, ending)
+
+
+@kernel
+def pool(step: np.ndarray, memory: np.ndarray, source: Matrix, target: Matrix, count: int, points: int) -> None:
+    """Do a step POOL: the means of C channels, and behind them their maxima. Modifies memory."""
+    for n in range(count):
+        for channel in range(0, step[CHANNELS], LANES):
+            at = source.start + n * points * source.columns + channel
+            total, highest = spread_lanes(0.0), spread_lanes(-np.inf)
+            for point in range(points):
+                lanes = load_lanes(memory, at + point * source.columns)
+                if step[RECTIFY]:
+                    lanes = greater_lanes(lanes, spread_lanes(0.0))
+                total, highest = add_lanes(total, lanes, 1.0), greater_lanes(highest, lanes)
+            at = target.start + n * target.columns + channel
+            store_lanes(memory, at, multiply_lanes(total, spread_lanes(1.0 / points)))
+            store_lanes(memory, at + step[CHANNELS], highest)
+
+
+@kernel
+def spread(step: np.ndarray, memory: np.ndarray, numbers: np.ndarray, source: Matrix, target: Matrix, count: int,
+           points: int) -> None:
+    """Do a step SPREAD. Modifies memory."""
+    ending = Ending(numbers, 0, False, 0, step[RECTIFY] > 0)
+    for n in range(count):
+        for channel in range(0, step[CHANNELS], LANES):
+            lanes = load_lanes(memory, source.start + n * source.columns + channel)
+            for point in range(n * points, (n + 1) * points):
+                at = target.start + point * target.columns + channel
+                finish(memory, at, add_lanes(load_lanes(memory, at), lanes, 1.0), ending)
+
+
+@kernel
+def scale(step: np.ndarray, memory: np.ndarray, numbers: np.ndarray, source: Matrix, target: Matrix, rows: int) -> None:
+    """Do a step SCALE. Modifies memory."""
+    ending = Ending(numbers, 0, False, 0, step[RECTIFY] > 0)
+    for channel in range(0, step[CHANNELS], LANES):
+        factor, shift = load_lanes(numbers, step[WEIGHT] + channel), load_lanes(numbers, step[BIAS] + channel)
+        for row in range(rows):
+            lanes = load_lanes(memory, source.start + row * source.columns + channel)
+            finish(memory, target.start + row * target.columns + channel,
+                   add_lanes(shift, multiply_lanes(lanes, factor), 1.0), ending)
+
+
+@kernel
+def convolve_sparse(step: np.ndarray, memory: np.ndarray, numbers: np.ndarray, source: Matrix, target: Matrix,
+                    count: int, size: int) -> None:
+    """Do a step SPARSE: each number that is not 0 is added, weighted, to the points around it. Modifies memory."""
+    reach, filters, points = step[REACH], step[FILTERS], size * size
+    for row in range(count * points):
+        board, y, x = row - row % points, row % points // size, row % size
+        for channel in range(step[CHANNELS]):
+            at = source.start + row * source.columns + channel
+            if memory[at] == 0.0:
+                continue
+            for to_y in range(max(0, y - reach), min(size, y + reach + 1)):
+                for to_x in range(max(0, x - reach), min(size, x + reach + 1)):
+                    tap = (y - to_y + reach) * (2 * reach + 1) + x - to_x + reach
+                    weight = step[WEIGHT] + (tap * step[CHANNELS] + channel) * filters
+                    point = target.start + (board + to_y * size + to_x) * target.columns
+                    for filter in range(0, filters, LANES):
+                        lanes = load_lanes(numbers, weight + filter)
+                        store_lanes(memory, point + filter,
+                                    fuse_lanes(load_lanes(memory, point + filter), lanes, memory, at))
+
+
+@kernel
+def find_matrix(matrices: np.ndarray, number: int, first: int) -> Matrix:
+    """Return where a matrix lies, from column `first` on."""
+    return Matrix(matrices[number, START] + first, matrices[number, COLUMNS])
+
+
+@kernel
+def run_steps(steps: np.ndarray, matrices: np.ndarray, numbers: np.ndarray, planes: np.ndarray, memory: np.ndarray,
+              work: int) -> None:
+    """Go through a network with planes [N, P, S, S], which become matrix 0; see run_network. Modifies memory."""
+    count, size = planes.shape[0], planes.shape[2]
+    take_planes(planes, memory, find_matrix(matrices, 0, 0))
+    for number in range(len(steps)):
+        step = steps[number]
+        source, target = find_matrix(matrices, step[SOURCE], step[FIRST]), find_matrix(matrices, step[TARGET], 0)
+        residual = matrices[step[RESIDUAL], START] if step[RESIDUAL] >= 0 else NONE
+        rows = count * size * size if matrices[step[TARGET], OF_POINTS] else count
+        if step[KIND] == CONVOLVE or step[KIND] == MIX:
+            multiply(step, memory, numbers, source, target, rows, count, size, work, residual)
+        elif step[KIND] == POOL:
+            pool(step, memory, source, target, count, size * size)
+        elif step[KIND] == SPREAD:
+            spread(step, memory, numbers, source, target, count, size * size)
+        elif step[KIND] == SPARSE:
+            convolve_sparse(step, memory, numbers, source, target, count, size)
+        else:
+            scale(step, memory, numbers, source, target, rows)
+
+
+@kernel
+def find_chances(answers: np.ndarray, first: int) -> None:
+    """Make chances of three logits, in a row of answers (softmax). Modifies answers."""
+    highest = max(answers[first], answers[first + 1], answers[first + 2])
+    total = 0.0
+    for i in range(first, first + CLASSES):
+        answers[i] = math.exp(answers[i] - highest)
+        total += answers[i]
+    for i in range(first, first + CLASSES):
+        answers[i] /= total
+
+
+@kernel
+def take_answers(parts: np.ndarray, matrices: np.ndarray, memory: np.ndarray, points: int, board: int,
+                 answers: np.ndarray) -> None:
+    """Write what a network says of one of its boards into a row of answers [_], part by part. Modifies answers."""
+    end = 0
+    for number in range(len(parts)):
+        part = parts[number]
+        matrix, rows = find_matrix(matrices, part[MATRIX], part[COLUMN]), 1
+        if matrices[part[MATRIX], OF_POINTS]:
+            rows = points
+        for row in range(board * rows, (board + 1) * rows):
+            for column in range(part[COUNT]):
+                value = memory[matrix.start + row * matrix.columns + column]
+                answers[end] = math.tanh(value / 2.0) if part[ANSWER] == OWNERSHIP else value
+                end += 1
+        if part[ANSWER] == VALUE:
+            find_chances(answers, end - CLASSES)
+
+
+@kernel
+def run_network(
+    steps: np.ndarray, matrices: np.ndarray, numbers: np.ndarray, planes: np.ndarray, parts: np.ndarray,
+    memory: np.ndarray, work: int, most: int, answers: np.ndarray,
+) -> None:
+    """Evaluate planes float32 [N, P, S, S]. Modifies memory and answers [N, _].
+
+    Args:
+        steps: int64 [K, WIDTH].
+        matrices: int64 [M, 3].
+        numbers: float32, weights and biases.
+        planes: the positions.
+        parts: int64 [_, 4]: which columns of which matrices a row of answers is made of (nn/inference/step_table.py).
+        memory: float32.
+        work: where in the memory the work space of the steps begins.
+        most: how many positions the memory has room for.
+        answers: one row for each position.
+    """
+    points = planes.shape[2] * planes.shape[3]
+    for first in range(0, len(planes), most):
+        count = min(most, len(planes) - first)
+        run_steps(steps, matrices, numbers, planes[first:first + count], memory, work)
+        for board in range(count):
+            take_answers(parts, matrices, memory, points, board, answers[first + board])

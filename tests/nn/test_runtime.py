@@ -1,0 +1,119 @@
+"""What runs a network is what is fastest here, or what a user names."""
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from numba import config
+
+from common import machine_facts
+from nn.constant import PRECISION_VARIABLE
+from nn.inference import runtime
+from nn.inference.loading import load_evaluator
+from nn.inference.runtime import RUNTIME_VARIABLE, Runtime, choose_runtime
+from nn.network.pooled_net import PooledConfig, PooledNet
+from nn.network.weights import save_network
+
+compiled = pytest.mark.skipif(bool(getattr(config, "DISABLE_JIT", 0)), reason="uncompiled kernels are never chosen")
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Have nobody name a runtime, and nothing be known of the machine."""
+    monkeypatch.delenv(RUNTIME_VARIABLE, raising=False)
+    monkeypatch.delenv(PRECISION_VARIABLE, raising=False)
+    monkeypatch.setattr(machine_facts, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(runtime, "version", lambda _: "1.0")
+    return monkeypatch
+
+
+def test_a_user_may_name_it(machine: pytest.MonkeyPatch) -> None:
+    machine.setattr(runtime, "find_fastest", lambda: pytest.fail("nothing is to be measured"))
+    machine.setattr(runtime, "has_openvino", lambda: True)
+    for one in Runtime:
+        machine.setenv(RUNTIME_VARIABLE, one.value)
+        assert choose_runtime(use_gpu=True) is one
+    machine.setenv(RUNTIME_VARIABLE, "tensorflow")
+    with pytest.raises(ValueError, match="HIYOKO_RUNTIME=tensorflow: say kernels, openvino, torch"):
+        choose_runtime(use_gpu=False)
+    machine.setattr(runtime, "has_openvino", lambda: False)
+    machine.setenv(RUNTIME_VARIABLE, "openvino")
+    with pytest.raises(ValueError, match="it is not installed; pip install openvino, or say kernels"):
+        choose_runtime(use_gpu=False)
+
+
+@compiled
+@pytest.mark.parametrize(("features", "chosen"), [
+    ({"avx2": True}, Runtime.KERNELS), ({"avx512bf16": True}, Runtime.TORCH), ({"amx-bf16": True}, Runtime.TORCH),
+    ({"amx-bf16": False}, Runtime.KERNELS), ({}, Runtime.KERNELS),
+])
+def test_without_openvino(features: dict[str, bool], chosen: Runtime, machine: pytest.MonkeyPatch) -> None:
+    machine.setattr(runtime, "has_openvino", lambda: False)
+    machine.setattr(runtime, "binding", SimpleNamespace(get_host_cpu_features=lambda: features))
+    assert choose_runtime(use_gpu=False) is chosen
+    machine.setattr(torch.cuda, "is_available", lambda: True)
+    machine.setattr(torch.cuda, "device_count", lambda: 1)
+    assert choose_runtime(use_gpu=True) is Runtime.TORCH
+
+
+@compiled
+def test_it_is_measured_once_a_machine(machine: pytest.MonkeyPatch) -> None:
+    machine.setattr(runtime, "has_openvino", lambda: True)
+    calls: list[int] = []
+
+    def find() -> str:
+        calls.append(1)
+        return "kernels"
+
+    machine.setattr(runtime, "find_fastest", find)
+    assert [choose_runtime(use_gpu=False) for _ in range(3)] == [Runtime.KERNELS] * 3 and len(calls) == 1
+    machine.setattr(runtime, "version", lambda _: "2.0")
+    assert choose_runtime(use_gpu=False) is Runtime.KERNELS and len(calls) == 2, "another OpenVINO may be faster"
+    machine.setenv(PRECISION_VARIABLE, "float32")
+    assert choose_runtime(use_gpu=False) is Runtime.OPENVINO, "who names a format of OpenVINO's wants that"
+
+
+class Format(Enum):
+    """Stands for OpenVINO's formats."""
+
+    INTEGER = "int8"
+    FULL = "float32"
+
+
+@pytest.mark.parametrize(("format_gain", "kernel_gain", "compiles", "chosen"), [
+    (2.6, 9.0, False, "openvino"), (1.6, 1.4, True, "kernels"), (1.6, 0.9, True, "openvino"),
+])
+def test_kernels_are_compiled_only_where_they_may_win(
+    format_gain: float, kernel_gain: float, compiles: bool, chosen: str, machine: pytest.MonkeyPatch,
+) -> None:
+    tried: list[str] = []
+    precision = SimpleNamespace(Format=Format, choose_formats=lambda _: [Format.INTEGER, Format.FULL],
+                                make_way=lambda *_: None, measure=lambda *_: format_gain)
+    machine.setitem(sys.modules, "openvino", SimpleNamespace(Core=lambda: None))
+    machine.setitem(sys.modules, "nn.inference.openvino_precision", precision)
+    machine.setattr(runtime, "make_kernel_way", lambda: tried.append("compiled"))
+    machine.setattr(runtime, "measure_gain", lambda *_: kernel_gain)
+    assert runtime.find_fastest() == chosen and bool(tried) == compiles
+
+
+def test_the_tower_that_is_measured_calculates() -> None:
+    way = runtime.make_kernel_way()
+    way()
+    answers = next(cell.cell_contents for cell in way.__closure__ or ()
+                   if getattr(cell.cell_contents, "shape", ()) == (runtime.POSITIONS, 81))
+    assert np.isfinite(answers).all() and answers.std() > 0.0
+
+
+@pytest.mark.parametrize(("activation", "name"), [("relu", "kernels"), ("mish", "float32")])
+def test_what_kernels_do_not_know_another_runtime_runs(activation: str, name: str, tmp_path: Path,
+                                                       machine: pytest.MonkeyPatch) -> None:
+    save_network(PooledNet(PooledConfig(filters=16, blocks=1, activation=activation)), tmp_path / "x.bin")
+    machine.setenv(RUNTIME_VARIABLE, "kernels")
+    machine.setattr("nn.inference.loading.has_openvino", lambda: False)
+    evaluator = load_evaluator(tmp_path / "x.bin", 5, threads=1)
+    assert name in evaluator.description and ("kernels" in evaluator.description) == (activation == "relu")
