@@ -13,7 +13,7 @@ import numpy as np
 
 from nn.evaluation import Answers
 from nn.inference.board_evaluator import BoardEvaluator
-from nn.inference.step_kernels import run_network
+from nn.inference.step_kernels import run_steps
 from nn.inference.step_table import StepTable, lay_out
 from nn.inference.winograd import TILE
 
@@ -37,10 +37,12 @@ class KernelEvaluator(BoardEvaluator):
 
     def _evaluate(self, planes: np.ndarray) -> Answers:
         """Evaluate at most batch_limit positions, in this thread."""
-        table = self._table
+        table, planes = self._table, np.ascontiguousarray(planes, dtype=np.float32)
         answers = np.empty((len(planes), self._ends[-1]), dtype=np.float32)
         with self._lock:
-            run_network(table.steps, self._matrices, table.numbers, np.ascontiguousarray(planes, dtype=np.float32),
-                        table.parts, self._memory, self._work, self._positions, answers)
+            for first in range(0, len(planes), self._positions):
+                some = slice(first, first + self._positions)
+                run_steps(table.steps, self._matrices, table.numbers, planes[some], table.parts, self._memory,
+                          self._work, answers[some])
         logits, value, *others = (answers[:, begin:end].copy() for begin, end in pairwise(self._ends))
         return (logits, value, others[0][:, 0], others[1]) if others else (logits, value)

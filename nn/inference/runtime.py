@@ -32,7 +32,7 @@ from nn.inference.step_kernels import (
     TARGET,
     WEIGHT,
     WIDTH,
-    run_network,
+    run_steps,
 )
 from nn.inference.step_table import StepTable, lay_out
 from nn.inference.winograd import FACTORS
@@ -114,10 +114,9 @@ def make_kernel_way() -> Callable[[], None]:
     weights = np.random.default_rng(0).normal(0.0, 0.05, LAYERS * numbers + FILTERS_OF_TOWER).astype(np.float32)
     table = StepTable(facts, steps, np.array([[FILTERS_OF_TOWER, 1, 0], [FILTERS_OF_TOWER, 1, 1]]), weights,
                       np.array([[LOGITS, 0, 0, 1]]))
-    half = POSITIONS // 2
-    layout = lay_out(table, half)
+    layout = lay_out(table, POSITIONS)
     memory = np.zeros(layout.size, dtype=np.float32)
     planes = np.ones((POSITIONS, FILTERS_OF_TOWER, BOARD_SIZE, BOARD_SIZE), dtype=np.float32)
     answers = np.zeros((POSITIONS, BOARD_SIZE**2), dtype=np.float32)
-    return lambda: run_network(table.steps, layout.matrices, table.numbers, planes, table.parts, memory, layout.work,
-                               half, answers)
+    return lambda: run_steps(table.steps, layout.matrices, table.numbers, planes, table.parts, memory, layout.work,
+                             answers)

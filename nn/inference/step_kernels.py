@@ -64,31 +64,6 @@ def take_planes(planes: np.ndarray, memory: np.ndarray, target: Matrix) -> None:
 
 
 @kernel
-def scatter(step: np.ndarray, memory: np.ndarray, source: Matrix, count: int, size: int, work: int) -> int:
-    """Write the factors of the tiles of so many boards behind `work`; return how many rows they are.
-
-    Modifies memory.
-    """
-    tiles, channels = ((size + TILE - 1) // TILE) ** 2, step[CHANNELS]
-    rows = count_rows(count * tiles)
-    for n in range(count):
-        board = Matrix(source.start + n * size * size * source.columns, source.columns)
-        scatter_tiles(memory, board, size, channels, work + SPARE + n * tiles * channels, rows * channels, work)
-    return rows
-
-
-@kernel
-def gather(step: np.ndarray, memory: np.ndarray, target: Matrix, count: int, size: int, work: int, products: int,
-           ending: Ending) -> None:
-    """Turn the products of the tiles of so many boards into the boards. Modifies memory."""
-    tiles, filters = ((size + TILE - 1) // TILE) ** 2, step[FILTERS]
-    plane = count_rows(count * tiles) * filters
-    for n in range(count):
-        board = Matrix(target.start + n * size * size * target.columns, target.columns)
-        gather_tiles(memory, products + n * tiles * filters, plane, board, size, filters, work, ending)
-
-
-@kernel
 def end_rows(memory: np.ndarray, products: int, target: Matrix, rows: int, filters: int, ending: Ending) -> None:
     """Turn products into rows. Modifies memory."""
     for filter in range(0, filters, LANES):
@@ -109,7 +84,8 @@ def multiply(step: np.ndarray, memory: np.ndarray, numbers: np.ndarray, source: 
     lines = count_rows(rows)
     products = work
     if step[KIND] == CONVOLVE:
-        lines, factors = scatter(step, memory, source, count, size, work), FACTORS
+        lines, factors = count_rows(count * ((size + TILE - 1) // TILE) ** 2), FACTORS
+        scatter_tiles(memory, source, count, size, channels, lines, work)
         source = Matrix(work + SPARE, channels)
         products = work + SPARE + FACTORS * lines * channels
     for factor in range(factors):
@@ -119,7 +95,7 @@ def multiply(step: np.ndarray, memory: np.ndarray, numbers: np.ndarray, source: 
                       filters)
     ending = Ending(numbers, step[BIAS], residual >= 0, residual - target.start, step[RECTIFY] > 0)
     if step[KIND] == CONVOLVE:
-        gather(step, memory, target, count, size, work, products, ending)
+        gather_tiles(memory, Matrix(products, filters), lines, target, count, size, work, ending)
     else:
         end_rows(memory, products, target, rows, filters, ending)
 
@@ -195,29 +171,6 @@ def find_matrix(matrices: np.ndarray, number: int, first: int) -> Matrix:
 
 
 @kernel
-def run_steps(steps: np.ndarray, matrices: np.ndarray, numbers: np.ndarray, planes: np.ndarray, memory: np.ndarray,
-              work: int) -> None:
-    """Go through a network with planes [N, P, S, S], which become matrix 0; see run_network. Modifies memory."""
-    count, size = planes.shape[0], planes.shape[2]
-    take_planes(planes, memory, find_matrix(matrices, 0, 0))
-    for number in range(len(steps)):
-        step = steps[number]
-        source, target = find_matrix(matrices, step[SOURCE], step[FIRST]), find_matrix(matrices, step[TARGET], 0)
-        residual = matrices[step[RESIDUAL], START] if step[RESIDUAL] >= 0 else NONE
-        rows = count * size * size if matrices[step[TARGET], OF_POINTS] else count
-        if step[KIND] == CONVOLVE or step[KIND] == MIX:
-            multiply(step, memory, numbers, source, target, rows, count, size, work, residual)
-        elif step[KIND] == POOL:
-            pool(step, memory, source, target, count, size * size)
-        elif step[KIND] == SPREAD:
-            spread(step, memory, numbers, source, target, count, size * size)
-        elif step[KIND] == SPARSE:
-            convolve_sparse(step, memory, numbers, source, target, count, size)
-        else:
-            scale(step, memory, numbers, source, target, rows)
-
-
-@kernel
 def find_chances(answers: np.ndarray, first: int) -> None:
     """Make chances of three logits, in a row of answers (softmax). Modifies answers."""
     highest = max(answers[first], answers[first + 1], answers[first + 2])
@@ -249,26 +202,36 @@ def take_answers(parts: np.ndarray, matrices: np.ndarray, memory: np.ndarray, po
 
 
 @kernel
-def run_network(
-    steps: np.ndarray, matrices: np.ndarray, numbers: np.ndarray, planes: np.ndarray, parts: np.ndarray,
-    memory: np.ndarray, work: int, most: int, answers: np.ndarray,
-) -> None:
-    """Evaluate planes float32 [N, P, S, S]. Modifies memory and answers [N, _].
+def run_steps(steps: np.ndarray, matrices: np.ndarray, numbers: np.ndarray, planes: np.ndarray, parts: np.ndarray,
+              memory: np.ndarray, work: int, answers: np.ndarray) -> None:
+    """Evaluate planes float32 [N, P, S, S], for which the memory has room. Modifies memory and answers [N, _].
 
     Args:
         steps: int64 [K, WIDTH].
-        matrices: int64 [M, 3].
+        matrices: int64 [M, 3]; the first one is of the planes.
         numbers: float32, weights and biases.
         planes: the positions.
-        parts: int64 [_, 4]: which columns of which matrices a row of answers is made of (nn/inference/step_table.py).
+        parts: int64 [_, 4]: which columns of which matrices a row of answers is made of.
         memory: float32.
         work: where in the memory the work space of the steps begins.
-        most: how many positions the memory has room for.
-        answers: one row for each position.
+        answers: float32, one row for each position.
     """
-    points = planes.shape[2] * planes.shape[3]
-    for first in range(0, len(planes), most):
-        count = min(most, len(planes) - first)
-        run_steps(steps, matrices, numbers, planes[first:first + count], memory, work)
-        for board in range(count):
-            take_answers(parts, matrices, memory, points, board, answers[first + board])
+    count, size = planes.shape[0], planes.shape[2]
+    take_planes(planes, memory, find_matrix(matrices, 0, 0))
+    for number in range(len(steps)):
+        step = steps[number]
+        source, target = find_matrix(matrices, step[SOURCE], step[FIRST]), find_matrix(matrices, step[TARGET], 0)
+        residual = matrices[step[RESIDUAL], START] if step[RESIDUAL] >= 0 else NONE
+        rows = count * size * size if matrices[step[TARGET], OF_POINTS] else count
+        if step[KIND] == CONVOLVE or step[KIND] == MIX:
+            multiply(step, memory, numbers, source, target, rows, count, size, work, residual)
+        elif step[KIND] == POOL:
+            pool(step, memory, source, target, count, size * size)
+        elif step[KIND] == SPREAD:
+            spread(step, memory, numbers, source, target, count, size * size)
+        elif step[KIND] == SPARSE:
+            convolve_sparse(step, memory, numbers, source, target, count, size)
+        else:
+            scale(step, memory, numbers, source, target, rows)
+    for board in range(count):
+        take_answers(parts, matrices, memory, size * size, board, answers[board])

@@ -113,24 +113,25 @@ def load_column(memory: np.ndarray, board: Matrix, y: int, x: int, size: int, ch
 
 
 @kernel
-def scatter_tiles(
-    memory: np.ndarray, board: Matrix, size: int, channels: int, factors: int, plane: int, spare: int,
-) -> None:
-    """Write the factors of all tiles of a board, each of the 25 `plane` numbers behind the one before.
+def scatter_tiles(memory: np.ndarray, source: Matrix, count: int, size: int, channels: int, rows: int, work: int,
+                  ) -> None:
+    """Write the factors of all tiles of so many boards, 25 matrices [R, C], behind SPARE numbers at `work`.
 
-    Modifies memory, from `factors` on and SPARE numbers at `spare`.
+    Modifies memory, these included.
     """
-    tiles = (size + TILE - 1) // TILE
-    for tile in range(tiles * tiles):
+    tiles, step = (size + TILE - 1) // TILE, rows * channels
+    for row in range(count * tiles * tiles):
+        tile = row % (tiles * tiles)
         y, x = TILE * (tile // tiles) - 1, TILE * (tile % tiles) - 1
+        board = Matrix(source.start + row // (tiles * tiles) * size * size * source.columns, source.columns)
         for channel in range(0, channels, LANES):
             for i in range(INPUT):
-                transform_input(load_column(memory, board, y, x + i, size, channel), memory, spare + i * LANES,
+                transform_input(load_column(memory, board, y, x + i, size, channel), memory, work + i * LANES,
                                 INPUT * LANES)
-            first = factors + tile * channels + channel
+            first = work + SPARE + row * channels + channel
             for i in range(INPUT):
-                transform_input(load_five(memory, spare + i * INPUT * LANES, LANES), memory, first + i * INPUT * plane,
-                                plane)
+                transform_input(load_five(memory, work + i * INPUT * LANES, LANES), memory, first + i * INPUT * step,
+                                step)
 
 
 @kernel
@@ -196,22 +197,24 @@ def finish(memory: np.ndarray, at: int, lanes: np.ndarray, ending: Ending) -> No
 
 
 @kernel
-def gather_tiles(memory: np.ndarray, products: int, plane: int, board: Matrix, size: int, filters: int, spare: int,
+def gather_tiles(memory: np.ndarray, products: Matrix, rows: int, target: Matrix, count: int, size: int, work: int,
                  ending: Ending) -> None:
-    """Turn the products of all tiles into the points of a board [S*S, F].
+    """Turn the products of all tiles of so many boards, 25 matrices [R, F], into the boards [S*S, F].
 
-    Modifies memory, SPARE numbers at `spare` included.
+    Modifies memory, SPARE numbers at `work` included.
     """
-    tiles, edge = (size + TILE - 1) // TILE, spare + TILE * INPUT * LANES
-    for tile in range(tiles * tiles):
+    filters, tiles, edge = products.columns, (size + TILE - 1) // TILE, work + TILE * INPUT * LANES
+    step = rows * filters
+    for row in range(count * tiles * tiles):
+        tile, board = row % (tiles * tiles), row // (tiles * tiles) * size * size
         y, x = TILE * (tile // tiles), TILE * (tile % tiles)
         for filter in range(0, filters, LANES):
-            first, bias = products + tile * filters + filter, load_lanes(ending.numbers, ending.bias + filter)
+            first, bias = products.start + row * filters + filter, load_lanes(ending.numbers, ending.bias + filter)
             for i in range(INPUT):
-                transform_output(load_five(memory, first + i * plane, INPUT * plane), memory, spare + i * LANES,
+                transform_output(load_five(memory, first + i * step, INPUT * step), memory, work + i * LANES,
                                  INPUT * LANES)
             for i in range(min(TILE, size - y)):
-                transform_output(load_five(memory, spare + i * INPUT * LANES, LANES), memory, edge, LANES)
+                transform_output(load_five(memory, work + i * INPUT * LANES, LANES), memory, edge, LANES)
                 for j in range(min(TILE, size - x)):
-                    at = board.start + ((y + i) * size + x + j) * board.columns + filter
+                    at = target.start + (board + (y + i) * size + x + j) * target.columns + filter
                     finish(memory, at, add_lanes(load_lanes(memory, edge + j * LANES), bias, 1.0), ending)

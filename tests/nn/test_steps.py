@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from numba import config
 
 from common.kernel import without_compiler
 from nn.inference import network_steps, step_cache, step_kernels
@@ -23,6 +24,8 @@ from nn.network.pooled_net import PooledConfig, PooledNet
 from nn.network.weights import Network, save_network
 from nn.plane_sets import PLANE_SETS
 from tests.reference.katago_model import PLAIN, POOLING, TinyNetwork, forward
+
+pytestmark = pytest.mark.skipif(bool(getattr(config, "DISABLE_JIT", 0)), reason="kernels are never chosen uncompiled")
 
 SMALL = PooledConfig(filters=20, blocks=2)
 NOTHING = np.float32(np.nan)
@@ -118,11 +121,11 @@ def test_compiled_steps_are_those_of_python() -> None:
     table = make_steps(shake(PooledNet(PooledConfig(filters=16, blocks=2)), 2), 4)
     planes, layout = make_planes("rich", 4, 1), lay_out(table, 1)
     answers = np.zeros((2, 1, table.find_ends()[-1]), dtype=np.float32)
-    compiled: Any = step_kernels.run_network
+    compiled: Any = step_kernels.run_steps
     for run, out in zip((compiled, compiled.py_func), answers, strict=True):
         memory = np.zeros(layout.size, dtype=np.float32)
         with without_compiler():
-            run(table.steps, layout.matrices, table.numbers, planes, table.parts, memory, layout.work, 1, out)
+            run(table.steps, layout.matrices, table.numbers, planes, table.parts, memory, layout.work, out)
     assert np.allclose(answers[0], answers[1], rtol=1e-3, atol=1e-4)
 
 
