@@ -31,6 +31,9 @@ OF_ONE_CALL = ("positions", "leaf", "path", "length", "share", "playout_value", 
                "random_state")
 # Positions that one of several calls is filled up with where the others are empty.
 LEAST_AHEAD = 2
+# Where a single position costs as much as one of many, a call is filled for the sake of the threads alone: the more
+# leaves may wait, the more often they wait for each other. One position for so many leaves that a call may have.
+LEAVES_TO_FILL = 4
 
 
 class Lane(NamedTuple):
@@ -95,7 +98,9 @@ class NetworkCalls:
         self.relay: Relay[Call] = Relay(self.at_once)
         self.visits = 0
         self._evaluator, self._prune = evaluator, params.prune
-        plane_set, leaves = plane_set_of(evaluator), -(-params.batch_size // self.at_once)
+        leaves = -(-params.batch_size // self.at_once)
+        self._full_call = getattr(evaluator, "full_call", leaves)
+        plane_set = plane_set_of(evaluator)
         self._tactician = new_tactician(board_size, params.tactics, is_root=True)
         self._leaf_tactician = new_tactician(board_size, params.tactics, is_root=False)
         batches = [new_batch(board_size, leaves, plane_set) for _ in range(self.at_once)]
@@ -121,11 +126,12 @@ class NetworkCalls:
               ahead: int = 0) -> Call:
         """Select up to `wanted` leaves and return the call that asks about them (select_batch).
 
-        A call with less than `ahead` leaves is filled up to so many. In an empty tree the only leaf is its root, which
+        A call with less than `ahead` leaves is filled up to so many, unless it is full before. In an empty tree the only leaf is its root, which
         is judged in all ways that a board can lie. Where all lines lead to positions that others ask about, the call
         begins nothing, and need not be finished. Modifies tree and line.
         """
         begin, lane, is_root = time.perf_counter(), self._free[0], tree.counters[NODES] == 0
+        ahead = min(ahead, max(self._full_call, wanted // LEAVES_TO_FILL))
         if self.at_once > 1:  # about as long as the call beside it: they are finished in turn
             ahead = min(ahead, max(LEAST_AHEAD, self._under_way[-1].waiting if self._under_way else 0))
         waiting, others = select_batch(tree, root, line, lane.batch, wanted, plan, done, ahead)

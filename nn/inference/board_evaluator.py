@@ -80,12 +80,14 @@ class BoardEvaluator(ABC):
         batch_limit: positions that are evaluated at a time; a call may bring more.
         calls_at_once: how many threads may calculate what `start` prepares at a time without waiting for each other.
         call_sizes: how many positions a call calculates, the next of these; empty where that is as many as it has.
+        full_call: positions beyond which a call with more of them is no cheaper for each.
         description: device, number format and shape of the network, for people.
         note: what a user should know before he plays with it, mostly nothing.
     """
 
     calls_at_once = 1
     call_sizes: Sequence[int] = ()
+    full_call = 16
 
     def __init__(self, facts: NetworkFacts, where: str, batch_limit: int, symmetries: int) -> None:
         """Take what is known of the network; `where` tells device and number format."""

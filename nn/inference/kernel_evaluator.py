@@ -25,6 +25,8 @@ BATCH_LIMIT = 256
 class KernelEvaluator(BoardEvaluator):
     """A network run by kernels in the thread that calls; other threads that call it meanwhile wait."""
 
+    full_call = 1
+
     def __init__(self, table: StepTable, symmetries: int = 1) -> None:
         """Take a table, which several evaluators may share; the memory is this one's."""
         super().__init__(table.facts, "on cpu, float32, kernels", BATCH_LIMIT, symmetries)
