@@ -6,7 +6,15 @@ from pathlib import Path
 from common.cores import count_free_cores
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.runtime import Runtime, choose_runtime, has_openvino
-from nn.model_file import RANDOM_MODEL, ModelFile, choose_size, find_common_sizes, read_model_file, split_models
+from nn.model_file import (
+    RANDOM_MODEL,
+    ModelFile,
+    ModelFileError,
+    choose_size,
+    find_common_sizes,
+    read_model_file,
+    split_models,
+)
 
 
 def load_evaluator(
@@ -24,8 +32,8 @@ def load_evaluator(
         gpus: numbers of those that share its calls, instead of use_gpu. Several models are dealt out among them.
 
     Raises:
-        ModelFileError: a file cannot be used, or the files not together.
-        ValueError: there is no such GPU, or no such runtime.
+        ModelFileError: a file cannot be used, or the files not together, or the runtime that a user names.
+        ValueError: there is no such GPU.
     """
     models = [] if isinstance(model, ModelFile) else split_models(model)
     if isinstance(model, ModelFile) or len(models) == 1:
@@ -46,7 +54,7 @@ def _load_one(
 ) -> BoardEvaluator:
     """Return the evaluator of one model file."""
     threads = threads or count_free_cores()
-    runtime = Runtime.TORCH if gpus or str(model) == RANDOM_MODEL else choose_runtime(use_gpu)
+    runtime = Runtime.TORCH if gpus or str(model) == RANDOM_MODEL else _choose_runtime(model, use_gpu)
     if runtime is not Runtime.TORCH:
         try:
             file = model if isinstance(model, ModelFile) else read_model_file(model)
@@ -58,6 +66,14 @@ def _load_one(
                 return evaluator
     from nn.inference.evaluator import load_on_torch
     return load_on_torch(model, board_size, use_gpu, symmetries, threads, gpus)
+
+
+def _choose_runtime(model: str | ModelFile, use_gpu: bool) -> Runtime:
+    """Return what is to run a model file; raises ModelFileError where a user names something that there is not."""
+    try:
+        return choose_runtime(use_gpu)
+    except ValueError as error:
+        raise ModelFileError(model, str(error), "or leave it unset") from error
 
 
 def _load_without_torch(file: ModelFile, board_size: int | None, symmetries: int, threads: int, runtime: Runtime,

@@ -16,6 +16,7 @@ from nn.constant import PRECISION_VARIABLE
 from nn.inference import runtime
 from nn.inference.loading import load_evaluator
 from nn.inference.runtime import RUNTIME_VARIABLE, Runtime, choose_runtime
+from nn.model_file import ModelFileError
 from nn.network.pooled_net import PooledConfig, PooledNet
 from nn.network.weights import save_network
 
@@ -107,6 +108,12 @@ def test_the_tower_that_is_measured_calculates() -> None:
     answers = next(cell.cell_contents for cell in way.__closure__ or ()
                    if getattr(cell.cell_contents, "shape", ()) == (runtime.POSITIONS, 81))
     assert np.isfinite(answers).all() and answers.std() > 0.0
+
+
+def test_a_wrong_name_is_one_line(tmp_path: Path, machine: pytest.MonkeyPatch) -> None:
+    machine.setenv(RUNTIME_VARIABLE, "tensorflow")
+    with pytest.raises(ModelFileError, match="HIYOKO_RUNTIME=tensorflow: say kernels, openvino, torch; or leave it"):
+        load_evaluator(tmp_path / "x.bin", 9)
 
 
 @pytest.mark.parametrize(("activation", "name"), [("relu", "kernels"), ("mish", "float32")])
