@@ -126,9 +126,9 @@ class NetworkCalls:
               ahead: int = 0) -> Call:
         """Select up to `wanted` leaves and return the call that asks about them (select_batch).
 
-        A call with less than `ahead` leaves is filled up to so many, unless it is full before. In an empty tree the only leaf is its root, which
-        is judged in all ways that a board can lie. Where all lines lead to positions that others ask about, the call
-        begins nothing, and need not be finished. Modifies tree and line.
+        A call with less than `ahead` leaves is filled up to so many, unless it is full before. In an empty tree the
+        only leaf is its root, which is judged in all ways that a board can lie. Where all lines lead to positions that
+        others ask about, the call begins nothing, and need not be finished. Modifies tree and line.
         """
         begin, lane, is_root = time.perf_counter(), self._free[0], tree.counters[NODES] == 0
         ahead = min(ahead, max(self._full_call, wanted // LEAVES_TO_FILL))

@@ -112,6 +112,18 @@ def test_two_calls_are_fuller_with_what_comes_next() -> None:
     assert filled[1] > 1.1 * filled[0]
 
 
+def test_a_call_that_is_full_is_not_filled() -> None:
+    game, least, evaluated = Game.random(SIZE, 6, seed=1), [], []
+    for full_call in (6, 1):
+        evaluator = Pipelined()
+        evaluator.full_call = full_call  # type: ignore[attr-defined]
+        tree = MCTSTree(evaluator, SIZE, small_params(16, visits_per_leaf=16, ahead=6))
+        tree.search(game.board, game.stone, SearchLimit(60, strict=True))
+        least.append(evaluator.batches.count(1))
+        evaluated.append(sum(evaluator.batches))
+    assert least[1] > least[0] + 5 and evaluated[1] < evaluated[0], "single positions, and fewer in vain"
+
+
 @pytest.mark.parametrize("ahead", [0, 3])
 def test_calls_are_filled_to_what_is_calculated_anyway_if_they_may_look_ahead(ahead: int) -> None:
     game, batches = Game.random(SIZE, 6, seed=1), []
