@@ -54,31 +54,28 @@ def _load_one(
 ) -> BoardEvaluator:
     """Return the evaluator of one model file."""
     threads = threads or count_free_cores()
-    runtime = Runtime.TORCH if gpus or str(model) == RANDOM_MODEL else _choose_runtime(model, use_gpu)
-    if runtime is not Runtime.TORCH:
+    if str(model) != RANDOM_MODEL and not gpus:
         try:
             file = model if isinstance(model, ModelFile) else read_model_file(model)
         except OSError:
             pass  # the reason is told below
         else:
-            evaluator = _load_without_torch(file, board_size, symmetries, threads, runtime)
+            evaluator = _load_without_torch(file, board_size, use_gpu, symmetries, threads)
             if evaluator is not None:
                 return evaluator
     from nn.inference.evaluator import load_on_torch
     return load_on_torch(model, board_size, use_gpu, symmetries, threads, gpus)
 
 
-def _choose_runtime(model: str | ModelFile, use_gpu: bool) -> Runtime:
-    """Return what is to run a model file; raises ModelFileError where a user names something that there is not."""
-    try:
-        return choose_runtime(use_gpu)
-    except ValueError as error:
-        raise ModelFileError(model, str(error), "or leave it unset") from error
-
-
-def _load_without_torch(file: ModelFile, board_size: int | None, symmetries: int, threads: int, runtime: Runtime,
+def _load_without_torch(file: ModelFile, board_size: int | None, use_gpu: bool, symmetries: int, threads: int,
                         ) -> BoardEvaluator | None:
-    """Return the evaluator by kernels or OpenVINO, whichever can, the one that is wanted first; None for torch."""
+    """Return the evaluator by kernels or OpenVINO, the faster one that knows the network; None for torch."""
+    try:
+        runtime = choose_runtime(use_gpu, len(file.content))
+    except ValueError as error:
+        raise ModelFileError(file, str(error), "or leave it unset") from error
+    if runtime is Runtime.TORCH:
+        return None
     if runtime is Runtime.KERNELS:
         from nn.inference.step_cache import load_kernels
         evaluator = load_kernels(file, board_size, symmetries, threads)

@@ -41,6 +41,9 @@ from nn.inference.winograd import FACTORS
 RUNTIME_VARIABLE = "HIYOKO_RUNTIME"
 # Where integers make OpenVINO so many times as fast as float32, kernels are not even compiled for a comparison.
 CLEAR_GAIN = 2.5
+# Bytes of a model file beyond which integers are faster than kernels everywhere: these read all weights for every few
+# positions, three times as many as the file has, and those of a larger one do not stay in a processor's caches.
+LARGE_FILE = 6 << 20
 # What processors are said to have that multiply bfloat16.
 HALF_FEATURES = ("avx512bf16", "amx-bf16")
 FILTERS_OF_TOWER, BOARD_SIZE, POSITIONS, LAYERS, ROUNDS = 64, 9, 8, 4, 5
@@ -59,8 +62,8 @@ def has_openvino() -> bool:
     return find_spec("openvino") is not None
 
 
-def choose_runtime(use_gpu: bool) -> Runtime:
-    """Return what runs networks best here, or what RUNTIME_VARIABLE names.
+def choose_runtime(use_gpu: bool, file_size: int = 0) -> Runtime:
+    """Return what runs a network best here, or what RUNTIME_VARIABLE names; `file_size` is that of its model file.
 
     Raises ValueError where that is none, or not installed.
     """
@@ -74,7 +77,7 @@ def choose_runtime(use_gpu: bool) -> Runtime:
     if not has_openvino():
         features = binding.get_host_cpu_features()
         return Runtime.TORCH if interpreted or any(map(features.get, HALF_FEATURES)) else Runtime.KERNELS
-    if interpreted or os.environ.get(PRECISION_VARIABLE):
+    if interpreted or os.environ.get(PRECISION_VARIABLE) or file_size > LARGE_FILE:
         return Runtime.OPENVINO
     stamp = f"{version('openvino')} {numba.__version__} {binding.get_host_cpu_name()}"
     return recall("runtime", stamp, Runtime, find_fastest)

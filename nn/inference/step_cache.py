@@ -19,10 +19,7 @@ from nn.model_file import ModelFile
 KEPT_TABLES = 20
 # What they come from, beside the model file, with all that it imports.
 MAKER = Path(__file__).with_name("network_steps.py")
-# Numbers of the largest network that kernels run, 32 MB: they read all of them for every few positions, so that those
-# of a larger one would have to come out of the main memory again and again.
-MOST_NUMBERS = 1 << 23
-# What stands in a file in the place of a table where a network has something that has no step, or is too large.
+# What stands in a file in the place of a table where a network has something that has no step.
 UNKNOWN = b"unknown"
 
 
@@ -36,15 +33,14 @@ def find_table_file(model: ModelFile, board_size: int | None) -> Path | None:
 
 
 def make_table(model: ModelFile, board_size: int | None) -> StepTable | None:
-    """Return the table of a model file, None where kernels are nothing for it; raises ModelFileError."""
+    """Return the table of a model file, None where it has no steps for something; raises ModelFileError."""
     from nn.inference.network_steps import make_steps
     from nn.inference.step_writer import UnknownPart
     from nn.network.weights import load_network
     try:
-        table = make_steps(load_network(model, board_size), board_size)
+        return make_steps(load_network(model, board_size), board_size)
     except UnknownPart:
         return None
-    return table if table.numbers.size <= MOST_NUMBERS else None
 
 
 def keep_table(table: StepTable | None, path: Path) -> None:
@@ -56,7 +52,7 @@ def keep_table(table: StepTable | None, path: Path) -> None:
 
 
 def find_table(model: ModelFile, board_size: int | None) -> StepTable | None:
-    """Return the table of a model file, made at the first call; None where kernels are nothing for it.
+    """Return the table of a model file, made at the first call; None where it has no steps for something.
 
     Raises ModelFileError where the file is no network, or not one for the board size.
     """

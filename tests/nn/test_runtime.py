@@ -73,6 +73,7 @@ def test_it_is_measured_once_a_machine(machine: pytest.MonkeyPatch) -> None:
 
     machine.setattr(runtime, "find_fastest", find)
     assert [choose_runtime(use_gpu=False) for _ in range(3)] == [Runtime.KERNELS] * 3 and len(calls) == 1
+    assert choose_runtime(False, 2 << 20) is Runtime.KERNELS and choose_runtime(False, 20 << 20) is Runtime.OPENVINO
     machine.setattr(runtime, "version", lambda _: "2.0")
     assert choose_runtime(use_gpu=False) is Runtime.KERNELS and len(calls) == 2, "another OpenVINO may be faster"
     machine.setenv(PRECISION_VARIABLE, "float32")
@@ -112,6 +113,7 @@ def test_the_tower_that_is_measured_calculates() -> None:
 
 def test_a_wrong_name_is_one_line(tmp_path: Path, machine: pytest.MonkeyPatch) -> None:
     machine.setenv(RUNTIME_VARIABLE, "tensorflow")
+    (tmp_path / "x.bin").write_bytes(b"anything")
     with pytest.raises(ModelFileError, match="HIYOKO_RUNTIME=tensorflow: say kernels, openvino, torch; or leave it"):
         load_evaluator(tmp_path / "x.bin", 9)
 

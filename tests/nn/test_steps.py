@@ -188,11 +188,6 @@ def test_a_network_without_steps_is_found_out_once(model: ModelFile, tmp_path: P
     assert len(calls) == 1
 
 
-def test_large_networks_are_left_to_others(model: ModelFile, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step_cache, "MOST_NUMBERS", 1000)
-    assert step_cache.load_kernels(model, 9, 1, 1) is None
-
-
 def test_few_tables_are_kept(model: ModelFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(step_cache, "KEPT_TABLES", 2)
     for size in (5, 6, 7):
