@@ -77,7 +77,7 @@ def _load_without_torch(file: ModelFile, board_size: int | None, use_gpu: bool, 
     if runtime is Runtime.TORCH:
         return None
     if runtime is Runtime.KERNELS:
-        from nn.inference.step_cache import load_kernels
+        from nn.inference.steps.cache import load_kernels
         evaluator = load_kernels(file, board_size, symmetries, threads)
         if evaluator is not None or not has_openvino():
             return evaluator

@@ -1,7 +1,8 @@
 """What runs a network here: kernels of this program, OpenVINO or torch. Imports neither of the two unless it must.
 
-Kernels calculate in float32, with a third of the multiplications (nn/inference/winograd.py). OpenVINO has integers of 8
-bits, two to three times as fast where the processor has instructions for them (AVX-512 VNNI, AMX), and torch bfloat16.
+Kernels calculate in float32, with a third of the multiplications (nn/inference/steps/winograd.py). OpenVINO has
+integers of 8 bits, two to three times as fast where the processor has instructions for them (AVX-512 VNNI, AMX), and
+torch has bfloat16.
 """
 
 import os
@@ -18,7 +19,7 @@ from common.machine_facts import recall
 from common.race import measure_gain
 from nn.constant import PRECISION_VARIABLE
 from nn.inference.board_evaluator import NetworkFacts
-from nn.inference.step_kernels import (
+from nn.inference.steps.kernels import (
     BIAS,
     CHANNELS,
     CONVOLVE,
@@ -34,8 +35,8 @@ from nn.inference.step_kernels import (
     WIDTH,
     run_steps,
 )
-from nn.inference.step_table import StepTable, lay_out
-from nn.inference.winograd import FACTORS
+from nn.inference.steps.table import StepTable, lay_out
+from nn.inference.steps.winograd import FACTORS
 
 # Which runtime to use; unset for the fastest one that is installed.
 RUNTIME_VARIABLE = "HIYOKO_RUNTIME"

@@ -10,13 +10,13 @@ import torch
 from numba import config
 
 from common.kernel import without_compiler
-from nn.inference import network_steps, step_cache, step_kernels
 from nn.inference.evaluator import copy_for_inference
-from nn.inference.kernel_evaluator import KernelEvaluator
-from nn.inference.network_steps import make_steps
-from nn.inference.step_table import StepTable, StepTableError, lay_out
-from nn.inference.step_writer import UnknownPart, pad_groups
-from nn.inference.winograd import FACTORS, TILE, pack_products, transform_filters
+from nn.inference.steps import cache, kernels, networks
+from nn.inference.steps.evaluator import KernelEvaluator
+from nn.inference.steps.networks import make_steps
+from nn.inference.steps.table import StepTable, StepTableError, lay_out
+from nn.inference.steps.winograd import FACTORS, TILE, pack_products, transform_filters
+from nn.inference.steps.writer import UnknownPart, pad_groups
 from nn.model_file import ModelFile
 from nn.network.dual_net import DualNet
 from nn.network.katago import KataGoNet
@@ -112,7 +112,7 @@ def test_what_a_call_left_behind_changes_no_other() -> None:
              zip(*(evaluator.evaluate_plainly(planes[n:n + 1]) for n in range(5)), strict=True)]
     for answer, one in zip(first, alone, strict=True):
         assert np.array_equal(answer, one), "a position is judged alike in any company"
-    evaluator._memory[evaluator._matrices[1, step_kernels.START]:] = NOTHING  # all but the planes
+    evaluator._memory[evaluator._matrices[1, kernels.START]:] = NOTHING  # all but the planes
     for answer, again in zip(first, evaluator.evaluate_plainly(planes), strict=True):
         assert np.array_equal(answer, again), "nothing is read that was not written"
 
@@ -121,7 +121,7 @@ def test_compiled_steps_are_those_of_python() -> None:
     table = make_steps(shake(PooledNet(PooledConfig(filters=16, blocks=2)), 2), 4)
     planes, layout = make_planes("rich", 4, 1), lay_out(table, 1)
     answers = np.zeros((2, 1, table.find_ends()[-1]), dtype=np.float32)
-    compiled: Any = step_kernels.run_steps
+    compiled: Any = kernels.run_steps
     for run, out in zip((compiled, compiled.py_func), answers, strict=True):
         memory = np.zeros(layout.size, dtype=np.float32)
         with without_compiler():
@@ -151,28 +151,28 @@ def test_weights_lie_as_they_are_read() -> None:
 @pytest.fixture
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelFile:
     """Return a small model file; what is kept of it comes into a folder of its own."""
-    monkeypatch.setattr(step_cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
     save_network(shake(PooledNet(SMALL), 4), tmp_path / "x.bin")
     return ModelFile("x.bin", (tmp_path / "x.bin").read_bytes())
 
 
 def test_a_table_is_made_once(model: ModelFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     planes = make_planes("rich", 9, 2)
-    first = step_cache.load_kernels(model, 9, 1, 1)
+    first = cache.load_kernels(model, 9, 1, 1)
     (kept,) = tmp_path.glob("steps-*.npz")
     with monkeypatch.context() as patch:
-        patch.setattr(network_steps, "make_steps", lambda *_: pytest.fail("it is there"))
-        again = step_cache.load_kernels(model, 9, 1, 2)
+        patch.setattr(networks, "make_steps", lambda *_: pytest.fail("it is there"))
+        again = cache.load_kernels(model, 9, 1, 2)
     assert first is not None and again is not None
     assert again.calls_at_once == 2 and "float32, kernels" in again.description
     for answer, other in zip(first.evaluate_plainly(planes), again.evaluate_plainly(planes), strict=True):
         assert np.array_equal(answer, other)
     for damage in (b"", b"nonsense", kept.read_bytes()[:-200]):
         kept.write_bytes(damage)
-        assert step_cache.load_kernels(model, 9, 1, 1) is not None
+        assert cache.load_kernels(model, 9, 1, 1) is not None
         assert StepTable.parse(kept.read_bytes()).facts.board_size == 9, "it was made again"
-    monkeypatch.setattr(step_cache, "cache_folder", lambda: None)
-    assert step_cache.load_kernels(model, 9, 1, 1) is not None
+    monkeypatch.setattr(cache, "cache_folder", lambda: None)
+    assert cache.load_kernels(model, 9, 1, 1) is not None
 
 
 def test_a_network_without_steps_is_found_out_once(model: ModelFile, tmp_path: Path,
@@ -182,16 +182,16 @@ def test_a_network_without_steps_is_found_out_once(model: ModelFile, tmp_path: P
         raise UnknownPart("something new")
 
     calls: list[int] = []
-    monkeypatch.setattr(network_steps, "make_steps", refuse)
-    assert step_cache.load_kernels(model, 9, 1, 1) is None
-    assert step_cache.load_kernels(model, 9, 1, 1) is None
+    monkeypatch.setattr(networks, "make_steps", refuse)
+    assert cache.load_kernels(model, 9, 1, 1) is None
+    assert cache.load_kernels(model, 9, 1, 1) is None
     assert len(calls) == 1
 
 
 def test_few_tables_are_kept(model: ModelFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step_cache, "KEPT_TABLES", 2)
+    monkeypatch.setattr(cache, "KEPT_TABLES", 2)
     for size in (5, 6, 7):
-        step_cache.load_kernels(model, size, 1, 1)
+        cache.load_kernels(model, size, 1, 1)
     assert len(list(tmp_path.glob("steps-*.npz"))) == 2
 
 

@@ -1,4 +1,4 @@
-"""Writes a network down as a table of steps (nn/inference/step_table.py), layer by layer.
+"""Writes a network down as a table of steps (nn/inference/steps/table.py), layer by layer.
 
 Letters: C channels, F filters, K channels that are pooled.
 """
@@ -12,9 +12,9 @@ from torch import nn
 from common.lanes import LANES
 from nn.inference.board_evaluator import NetworkFacts
 from nn.inference.packed import merge_means
-from nn.inference.step_kernels import CONVOLVE, MIX, NONE, POOL, SCALE, SPARSE, SPREAD
-from nn.inference.step_table import StepTable
-from nn.inference.winograd import pack_products, transform_filters
+from nn.inference.steps.kernels import CONVOLVE, MIX, NONE, POOL, SCALE, SPARSE, SPREAD
+from nn.inference.steps.table import StepTable
+from nn.inference.steps.winograd import pack_products, transform_filters
 from nn.plane_sets import PLANE_SETS
 
 

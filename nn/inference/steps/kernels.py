@@ -1,8 +1,8 @@
 """A network as a table of steps, and the kernel that goes through it: what torch does in a hundred calls, in one.
 
-All matrices lie in one array, the memory (nn/inference/winograd.py): rows are the points of the boards, or the boards,
-columns are channels, of which there are sixteens. Weights and biases lie in another array, the numbers.
-nn/inference/steps.py makes both of a network.
+All matrices lie in one array, the memory (nn/inference/steps/winograd.py): rows are the points of the boards, or the
+boards, columns are channels, of which there are sixteens. Weights and biases lie in another array, the numbers.
+nn/inference/steps/networks.py makes both of a network.
 
 Letters: N positions, P planes, S board size, C channels, F filters.
 """
@@ -22,7 +22,7 @@ from common.lanes import (
     spread_lanes,
     store_lanes,
 )
-from nn.inference.winograd import (
+from nn.inference.steps.winograd import (
     FACTORS,
     SPARE,
     TILE,

@@ -10,15 +10,15 @@ import numpy as np
 from common.atomic_file import write_atomically
 from common.kernel_cache import cache_folder, source_key
 from nn.inference.board_evaluator import BoardEvaluator
-from nn.inference.kernel_evaluator import KernelEvaluator
 from nn.inference.shared import SharedEvaluator
-from nn.inference.step_table import StepTable, StepTableError
+from nn.inference.steps.evaluator import KernelEvaluator
+from nn.inference.steps.table import StepTable, StepTableError
 from nn.model_file import ModelFile
 
 # Tables that are kept, 5 MB each for the bundled network.
 KEPT_TABLES = 20
 # What they come from, beside the model file, with all that it imports.
-MAKER = Path(__file__).with_name("network_steps.py")
+MAKER = Path(__file__).with_name("networks.py")
 # What stands in a file in the place of a table where a network has something that has no step.
 UNKNOWN = b"unknown"
 
@@ -34,8 +34,8 @@ def find_table_file(model: ModelFile, board_size: int | None) -> Path | None:
 
 def make_table(model: ModelFile, board_size: int | None) -> StepTable | None:
     """Return the table of a model file, None where it has no steps for something; raises ModelFileError."""
-    from nn.inference.network_steps import make_steps
-    from nn.inference.step_writer import UnknownPart
+    from nn.inference.steps.networks import make_steps
+    from nn.inference.steps.writer import UnknownPart
     from nn.network.weights import load_network
     try:
         return make_steps(load_network(model, board_size), board_size)

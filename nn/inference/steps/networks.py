@@ -1,4 +1,4 @@
-"""From a network on torch to the table of steps that kernels go through (nn/inference/step_kernels.py).
+"""From a network on torch to the table of steps that kernels go through (nn/inference/steps/kernels.py).
 
 Known are the networks of this program, and KataGo's, whose convolutions are of 3x3 or 1x1 and whose activation is ReLU.
 """
@@ -14,9 +14,9 @@ from torch.nn import functional
 from nn.inference.evaluator import copy_for_inference, find_facts
 from nn.inference.folded_net import FoldedNet
 from nn.inference.prepared_net import PreparedHeads, PreparedNet
-from nn.inference.step_kernels import LEAD, LOGITS, OWNERSHIP, VALUE
-from nn.inference.step_table import StepTable
-from nn.inference.step_writer import StepWriter, UnknownPart, pad_groups, to_array, to_sixteens
+from nn.inference.steps.kernels import LEAD, LOGITS, OWNERSHIP, VALUE
+from nn.inference.steps.table import StepTable
+from nn.inference.steps.writer import StepWriter, UnknownPart, pad_groups, to_array, to_sixteens
 from nn.network.katago import Heads, KataGoNet, NestedBottleneckBlock, NormActivation, PlainBlock, PoolingBlock
 from nn.network.pooled_net import (
     LEAD_UNIT,

@@ -1,4 +1,4 @@
-"""The evaluator by kernels: a network as one compiled call, in float32, without torch (nn/inference/step_kernels.py).
+"""The evaluator by kernels: a network as one compiled call, in float32, without torch (nn/inference/steps/kernels.py).
 
 A single position costs as much as one of many, since weights are read in the order in which they are needed and nothing
 is handed from call to call.
@@ -13,9 +13,9 @@ import numpy as np
 
 from nn.evaluation import Answers
 from nn.inference.board_evaluator import BoardEvaluator
-from nn.inference.step_kernels import run_steps
-from nn.inference.step_table import StepTable, lay_out
-from nn.inference.winograd import TILE
+from nn.inference.steps.kernels import run_steps
+from nn.inference.steps.table import StepTable, lay_out
+from nn.inference.steps.winograd import TILE
 
 # Tiles whose factors and products stay in the cache.
 TILES = 18

@@ -1,4 +1,4 @@
-"""A network as a table of steps, as it is made (nn/inference/step_writer.py), kept in files and laid out in memory.
+"""A network as a table of steps, as it is made (nn/inference/steps/writer.py), kept in files and laid out in memory.
 
 Needs no torch. Letters: K steps, M matrices, N positions, S board size, T = ceil(S / 3), A = S*S + 1 policy entries.
 """
@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nn.inference.board_evaluator import NetworkFacts
-from nn.inference.step_kernels import ANSWER, CHANNELS, COLUMNS, CONVOLVE, FILTERS, KIND, MIX, OF_POINTS, START, WIDTH
-from nn.inference.winograd import FACTORS, ROWS, SPARE, TILE
+from nn.inference.steps.kernels import ANSWER, CHANNELS, COLUMNS, CONVOLVE, FILTERS, KIND, MIX, OF_POINTS, START, WIDTH
+from nn.inference.steps.winograd import FACTORS, ROWS, SPARE, TILE
 
 
 class StepTableError(ValueError):
@@ -23,7 +23,7 @@ class StepTable(NamedTuple):
     """A network for one board size."""
 
     facts: NetworkFacts
-    steps: np.ndarray  # int64 [K, WIDTH]: see nn/inference/step_kernels.py
+    steps: np.ndarray  # int64 [K, WIDTH]: see nn/inference/steps/kernels.py
     matrices: np.ndarray  # int64 [M, 3]: columns, whether rows are points, and the matrix in whose place it is
     numbers: np.ndarray  # float32: weights and biases
     parts: np.ndarray  # int64 [_, 4]: of an answer the matrix, the first column and the number of columns
