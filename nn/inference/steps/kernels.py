@@ -38,9 +38,9 @@ from nn.inference.steps.winograd import (
 # What a row of the table says: what is done, with which matrices, and where in the numbers weights and bias begin.
 KIND, SOURCE, FIRST, TARGET, CHANNELS, FILTERS, WEIGHT, BIAS, RESIDUAL, RECTIFY, REACH = range(11)
 WIDTH = REACH + 1
-# The kinds of steps. A convolution of 3x3, a matrix product row by row (1x1, or of boards), means and maxima over the
-# points of a board, a board's numbers added to all its points, channels scaled and shifted, and a
-# convolution of any size, added to what is there, of inputs of which most are 0.
+# The kinds of steps: a convolution of 3x3; a matrix product row by row (a convolution of 1x1, or one of boards); means
+# and maxima over the points of a board; a board's numbers added to all its points; channels scaled and shifted; and a
+# convolution of any size, of inputs of which most are 0, added to what is there.
 CONVOLVE, MIX, POOL, SPREAD, SCALE, SPARSE = range(6)
 # What is told of a matrix: where it starts, its columns, and whether its rows are points.
 START, COLUMNS, OF_POINTS = range(3)

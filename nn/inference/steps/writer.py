@@ -74,8 +74,7 @@ class StepWriter:
     def _add_step(self, kind: int, source: int, target: int, channels: int, *, first: int = 0, filters: int = 0,
                   weight: int = 0, bias: int = 0, residual: int = NONE, rectify: bool = False, reach: int = 0) -> int:
         """Add a step; return its target."""
-        self._steps.append([kind, source, first, target, channels, filters, weight, bias, residual, rectify,
-                            reach])
+        self._steps.append([kind, source, first, target, channels, filters, weight, bias, residual, rectify, reach])
         return target
 
     def multiply(self, source: int, weight: np.ndarray, bias: np.ndarray, *, into: int | None = None,
