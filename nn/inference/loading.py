@@ -54,9 +54,9 @@ def _load_one(
 ) -> BoardEvaluator:
     """Return the evaluator of one model file."""
     threads = threads or count_free_cores()
-    if str(model) != RANDOM_MODEL and not gpus:
+    if not gpus:
         try:
-            file = model if isinstance(model, ModelFile) else read_model_file(model)
+            file = _read(model)
         except OSError:
             pass  # the reason is told below
         else:
@@ -65,6 +65,13 @@ def _load_one(
                 return evaluator
     from nn.inference.evaluator import load_on_torch
     return load_on_torch(model, board_size, use_gpu, symmetries, threads, gpus)
+
+
+def _read(model: str | ModelFile) -> ModelFile:
+    """Return a model file that has been read, also where random weights stand for one; raises OSError."""
+    if isinstance(model, ModelFile):
+        return model
+    return ModelFile(RANDOM_MODEL, RANDOM_MODEL.encode()) if model == RANDOM_MODEL else read_model_file(model)
 
 
 def _load_without_torch(file: ModelFile, board_size: int | None, use_gpu: bool, symmetries: int, threads: int,
@@ -81,5 +88,7 @@ def _load_without_torch(file: ModelFile, board_size: int | None, use_gpu: bool, 
         evaluator = load_kernels(file, board_size, symmetries, threads)
         if evaluator is not None or not has_openvino():
             return evaluator
+    if file.path == RANDOM_MODEL:  # not worth to be converted for OpenVINO
+        return None
     from nn.inference.openvino_cache import load_openvino
     return load_openvino(file, board_size, symmetries, threads)

@@ -111,6 +111,17 @@ def test_the_tower_that_is_measured_calculates() -> None:
     assert np.isfinite(answers).all() and answers.std() > 0.0
 
 
+def test_random_weights_are_the_same_on_kernels(machine: pytest.MonkeyPatch) -> None:
+    planes, answers = np.random.default_rng(1).random((3, 6, 5, 5)).astype(np.float32), []
+    for name in ("kernels", "torch"):
+        machine.setenv(RUNTIME_VARIABLE, name)
+        evaluator = load_evaluator("none", 5, threads=1)
+        assert ("kernels" in evaluator.description) == (name == "kernels")
+        answers.append(evaluator.evaluate_plainly(planes))
+    for first, second in zip(*answers, strict=True):
+        assert np.allclose(first, second, rtol=1e-2, atol=1e-2 * np.abs(second).max())
+
+
 def test_a_wrong_name_is_one_line(tmp_path: Path, machine: pytest.MonkeyPatch) -> None:
     machine.setenv(RUNTIME_VARIABLE, "tensorflow")
     (tmp_path / "x.bin").write_bytes(b"anything")
