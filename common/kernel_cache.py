@@ -112,6 +112,16 @@ def remove_old_folders(base: Path) -> None:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
+def keep_latest(base: Path, pattern: str, count: int) -> None:
+    """Delete files or folders of a pattern but for so many, those that were marked as used last."""
+    with contextlib.suppress(OSError):  # another process deletes them, too
+        for old in sorted(base.glob(pattern), key=os.path.getmtime, reverse=True)[count:]:
+            if old.is_dir():
+                shutil.rmtree(old, ignore_errors=True)
+            else:
+                old.unlink(missing_ok=True)
+
+
 @cache
 def kernel_folder(path: Path) -> Path:
     """Return the folder for the code compiled from a file; made and marked as used."""

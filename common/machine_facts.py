@@ -24,7 +24,8 @@ def recall(name: str, stamp: str, read: Callable[[str], Fact], measure: Callable
     path = folder and folder / f"{name}-{hashlib.sha256(stamp.encode()).hexdigest()[:8]}.txt"
     if path:
         with contextlib.suppress(OSError, ValueError):
-            return read(path.read_text())
+            if kept := path.read_text().strip():
+                return read(kept)
     text = measure()
     if path:
         with contextlib.suppress(OSError):

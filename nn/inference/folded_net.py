@@ -109,10 +109,7 @@ class FoldedNet(nn.Module):
 
     def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return policy logits [N, A] and value probabilities [N, 3], both float32, of channels_last planes."""
-        return self.heads(self._run_tower(planes).permute(0, 2, 3, 1))
-
-    def heads(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return policy logits [N, A] and value probabilities [N, 3], both float32, of features [N, S, S, F]."""
+        features = self._run_tower(planes).permute(0, 2, 3, 1)
         rows = features.reshape(features.shape[0] * self.points, -1)
         mixed = functional.linear(rows, self.mix_weight, self.mix_bias).relu_()
         output = self.multiply(mixed.view(features.shape[0], -1).float(), self.final_weight, self.final_bias)

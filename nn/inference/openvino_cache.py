@@ -2,20 +2,20 @@
 
 import hashlib
 import os
-import shutil
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import openvino
 
 from common.atomic_file import write_atomically
-from common.kernel_cache import cache_folder, source_key
+from common.kernel_cache import cache_folder, keep_latest, source_key
 from common.print_console import print_err
 from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
 from nn.inference.openvino_evaluator import FACTS_FILE, NETWORK_FILE, Compiler, OpenVinoEvaluator
 from nn.inference.openvino_precision import Format, choose_formats
-from nn.inference.shared import SharedEvaluator
+from nn.inference.shared import share_threads
 from nn.model_file import ModelFile
 from nn.plane_sets import find_plane_set
 
@@ -37,8 +37,7 @@ def find_folder(model: ModelFile, board_size: int | None) -> Path:
     digest = hashlib.sha256(f"{openvino.__version__} {board_size} {makers} ".encode() + model.content)
     folder = base / f"openvino-{digest.hexdigest()[:20]}"
     if not folder.is_dir():
-        for old in sorted(base.glob("openvino-*"), key=os.path.getmtime, reverse=True)[KEPT_NETWORKS - 1:]:
-            shutil.rmtree(old, ignore_errors=True)
+        keep_latest(base, "openvino-*", KEPT_NETWORKS - 1)
     folder.mkdir(exist_ok=True)
     os.utime(folder)
     return folder
@@ -97,9 +96,7 @@ def load_openvino(model: ModelFile, board_size: int | None, symmetries: int, thr
             make_floats(model, board_size, folder)
         core = openvino.Core()
         compiler = Compiler(core, *find_network(core, folder), threads)
-        if threads == 1:
-            return OpenVinoEvaluator(compiler, symmetries)
-        return SharedEvaluator([OpenVinoEvaluator(compiler, 1) for _ in range(threads)], symmetries)
+        return share_threads(partial(OpenVinoEvaluator, compiler), symmetries, threads)
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         print_err(f"OpenVINO cannot run {model}, torch does: {' '.join(str(error).split())[:200]}")
         return None

@@ -17,10 +17,16 @@ from openvino import opset13
 
 from common.machine_facts import recall
 from common.race import measure_gain
-from nn.constant import HALF_GAIN, PRECISION_VARIABLE
+from nn.constant import (
+    HALF_GAIN,
+    PRECISION_VARIABLE,
+    TOWER_CHANNELS,
+    TOWER_LAYERS,
+    TOWER_POSITIONS,
+    TOWER_ROUNDS,
+    TOWER_SIZE,
+)
 
-CHANNELS, BOARD_SIZE, POSITIONS, LAYERS = 64, 9, 8, 4
-ROUNDS = 5
 # Integers round more than bfloat16 does: they have to be so many times as fast as the next best format.
 INTEGER_GAIN = 1.3
 
@@ -40,11 +46,11 @@ class Format(Enum):
 
 def make_tower(with_integers: bool) -> openvino.Model:
     """Return a few convolutions of the usual size."""
-    planes = opset13.parameter([POSITIONS, CHANNELS, BOARD_SIZE, BOARD_SIZE], np.float32)
+    planes = opset13.parameter([TOWER_POSITIONS, TOWER_CHANNELS, TOWER_SIZE, TOWER_SIZE], np.float32)
     features = planes
-    for number in range(LAYERS):
+    for number in range(TOWER_LAYERS):
         weight = opset13.constant(
-            np.random.default_rng(number).normal(0.0, 0.05, (CHANNELS, CHANNELS, 3, 3)).astype(np.float32))
+            np.random.default_rng(number).normal(0.0, 0.05, (TOWER_CHANNELS, TOWER_CHANNELS, 3, 3)).astype(np.float32))
         if with_integers:
             weight = opset13.fake_quantize(weight, *map(np.float32, (-1, 1, -1, 1)), 255)
             features = opset13.fake_quantize(features, *map(np.float32, (0, 1, 0, 1)), 256)
@@ -64,7 +70,7 @@ def make_way(core: Any, number_format: Format) -> Callable[[], object]:
 def measure(core: Any, new: Format, old: Format) -> float:
     """Return how many times as fast one format is as another, 0 where it cannot be run; takes a third of a second."""
     try:
-        return measure_gain(make_way(core, new), make_way(core, old), ROUNDS)
+        return measure_gain(make_way(core, new), make_way(core, old), TOWER_ROUNDS)
     except RuntimeError:  # what a processor is said to do is not always there
         return 0.0
 

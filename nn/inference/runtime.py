@@ -17,26 +17,16 @@ from llvmlite import binding
 
 from common.machine_facts import recall
 from common.race import measure_gain
-from nn.constant import PRECISION_VARIABLE
-from nn.inference.board_evaluator import NetworkFacts
-from nn.inference.steps.kernels import (
-    BIAS,
-    CHANNELS,
-    CONVOLVE,
-    FILTERS,
-    KIND,
-    LOGITS,
-    NONE,
-    RECTIFY,
-    RESIDUAL,
-    SOURCE,
-    TARGET,
-    WEIGHT,
-    WIDTH,
-    run_steps,
+from nn.constant import (
+    PRECISION_VARIABLE,
+    TOWER_CHANNELS,
+    TOWER_LAYERS,
+    TOWER_POSITIONS,
+    TOWER_ROUNDS,
+    TOWER_SIZE,
 )
-from nn.inference.steps.table import StepTable, lay_out
-from nn.inference.steps.winograd import FACTORS
+from nn.evaluation import Answers
+from nn.inference.board_evaluator import NetworkFacts
 
 # Which runtime to use; unset for the fastest one that is installed.
 RUNTIME_VARIABLE = "HIYOKO_RUNTIME"
@@ -47,7 +37,6 @@ CLEAR_GAIN = 2.5
 LARGE_FILE = 6 << 20
 # What processors are said to have that multiply bfloat16.
 HALF_FEATURES = ("avx512bf16", "amx-bf16")
-FILTERS_OF_TOWER, BOARD_SIZE, POSITIONS, LAYERS, ROUNDS = 64, 9, 8, 4, 5
 
 
 class Runtime(Enum):
@@ -102,25 +91,24 @@ def find_fastest() -> str:
     best = choose_formats(core)[0]
     if best is not Format.FULL and measure(core, best, Format.FULL) >= CLEAR_GAIN:
         return Runtime.OPENVINO.value
-    gain = measure_gain(make_kernel_way(), make_way(core, best), ROUNDS)
+    gain = measure_gain(make_kernel_way(), make_way(core, best), TOWER_ROUNDS)
     return (Runtime.KERNELS if gain >= 1.0 else Runtime.OPENVINO).value
 
 
-def make_kernel_way() -> Callable[[], None]:
-    """Return what runs a few convolutions of the usual size by kernels."""
-    facts = NetworkFacts("basic", BOARD_SIZE, (BOARD_SIZE, BOARD_SIZE), False, FILTERS_OF_TOWER, LAYERS, ())
-    numbers = FACTORS * FILTERS_OF_TOWER**2
-    steps = np.zeros((LAYERS, WIDTH), dtype=np.int64)
-    steps[:, [KIND, CHANNELS, FILTERS]] = CONVOLVE, FILTERS_OF_TOWER, FILTERS_OF_TOWER
-    steps[:, [BIAS, RESIDUAL, RECTIFY]] = LAYERS * numbers, NONE, 1
-    steps[:, WEIGHT] = np.arange(LAYERS) * numbers
-    steps[1::2, SOURCE] = steps[::2, TARGET] = 1
-    weights = np.random.default_rng(0).normal(0.0, 0.05, LAYERS * numbers + FILTERS_OF_TOWER).astype(np.float32)
-    table = StepTable(facts, steps, np.array([[FILTERS_OF_TOWER, 1, 0], [FILTERS_OF_TOWER, 1, 1]]), weights,
-                      np.array([[LOGITS, 0, 0, 1]]))
-    layout = lay_out(table, POSITIONS)
-    memory = np.zeros(layout.size, dtype=np.float32)
-    planes = np.ones((POSITIONS, FILTERS_OF_TOWER, BOARD_SIZE, BOARD_SIZE), dtype=np.float32)
-    answers = np.zeros((POSITIONS, BOARD_SIZE**2), dtype=np.float32)
-    return lambda: run_steps(table.steps, layout.matrices, table.numbers, planes, table.parts, memory, layout.work,
-                             answers)
+def make_kernel_way() -> Callable[[], Answers]:
+    """Return what runs by kernels as many convolutions as OpenVINO's formats are measured with, of the same size."""
+    from nn.inference.steps.evaluator import KernelEvaluator
+    from nn.inference.steps.kernels import CLASSES, LOGITS, VALUE
+    from nn.inference.steps.writer import StepWriter
+    rng = np.random.default_rng(0)
+    facts = NetworkFacts("basic", TOWER_SIZE, (TOWER_SIZE, TOWER_SIZE), False, TOWER_CHANNELS, TOWER_LAYERS, ())
+    writer = StepWriter(facts)
+    features = writer.add_matrix(TOWER_CHANNELS)
+    for _ in range(TOWER_LAYERS):
+        weight, bias = (rng.normal(0.0, 0.05, (TOWER_CHANNELS, *shape)) for shape in ((TOWER_CHANNELS, 3, 3), ()))
+        features = writer.multiply(features, weight, bias, rectify=True)
+    writer.answer(LOGITS, features)
+    writer.answer(VALUE, writer.pool(features, TOWER_CHANNELS), CLASSES)
+    evaluator = KernelEvaluator(writer.finish())
+    planes = np.zeros((TOWER_POSITIONS, evaluator.plane_set.planes, TOWER_SIZE, TOWER_SIZE), dtype=np.float32)
+    return lambda: evaluator.evaluate_plainly(planes)

@@ -46,3 +46,8 @@ class SharedEvaluator(CompositeEvaluator):
         others = [self._pool.submit(self.evaluate_alone, share) for share in shares]
         answers = [self.evaluate_alone(first), *(other.result() for other in others)]
         return tuple(np.concatenate(arrays) for arrays in zip(*answers, strict=True))
+
+
+def share_threads(make: Callable[[int], BoardEvaluator], symmetries: int, threads: int) -> BoardEvaluator:
+    """Return an evaluator for so many threads of a CPU, of parts that `make` returns for a number of symmetries."""
+    return make(symmetries) if threads == 1 else SharedEvaluator([make(1) for _ in range(threads)], symmetries)

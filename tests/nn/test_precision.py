@@ -99,5 +99,5 @@ def test_a_user_may_name_the_format(precision: ModuleType, monkeypatch: pytest.M
 def test_the_tower_in_integers_has_them_in_every_convolution(precision: ModuleType) -> None:
     for with_integers in (False, True):
         names = [node.get_type_name() for node in precision.make_tower(with_integers).get_ordered_ops()]
-        assert names.count("Convolution") == precision.LAYERS
-        assert names.count("FakeQuantize") == with_integers * 2 * precision.LAYERS
+        assert names.count("Convolution") == precision.TOWER_LAYERS
+        assert names.count("FakeQuantize") == with_integers * 2 * precision.TOWER_LAYERS

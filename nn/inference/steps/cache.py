@@ -3,14 +3,15 @@
 import contextlib
 import hashlib
 import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from common.atomic_file import write_atomically
-from common.kernel_cache import cache_folder, source_key
+from common.kernel_cache import cache_folder, keep_latest, source_key
 from nn.inference.board_evaluator import BoardEvaluator
-from nn.inference.shared import SharedEvaluator
+from nn.inference.shared import share_threads
 from nn.inference.steps.evaluator import KernelEvaluator
 from nn.inference.steps.table import StepTable, StepTableError
 from nn.model_file import ModelFile
@@ -45,9 +46,8 @@ def make_table(model: ModelFile, board_size: int | None) -> StepTable | None:
 
 def keep_table(table: StepTable | None, path: Path) -> None:
     """Write a table; of the others those that were used last are kept."""
+    keep_latest(path.parent, "steps-*.npz", KEPT_TABLES - 1)
     with contextlib.suppress(OSError):
-        for old in sorted(path.parent.glob("steps-*.npz"), key=os.path.getmtime, reverse=True)[KEPT_TABLES - 1:]:
-            old.unlink(missing_ok=True)
         write_atomically(path, UNKNOWN if table is None else table.to_bytes())
 
 
@@ -71,8 +71,4 @@ def find_table(model: ModelFile, board_size: int | None) -> StepTable | None:
 def load_kernels(model: ModelFile, board_size: int | None, symmetries: int, threads: int) -> BoardEvaluator | None:
     """Return the evaluator of a model file by kernels, None where these cannot run it; raises ModelFileError."""
     table = find_table(model, board_size)
-    if table is None:
-        return None
-    if threads == 1:
-        return KernelEvaluator(table, symmetries)
-    return SharedEvaluator([KernelEvaluator(table) for _ in range(threads)], symmetries)
+    return table and share_threads(partial(KernelEvaluator, table), symmetries, threads)

@@ -14,8 +14,7 @@ import numpy as np
 from nn.evaluation import Answers
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.steps.kernels import run_steps
-from nn.inference.steps.table import StepTable, lay_out
-from nn.inference.steps.winograd import TILE
+from nn.inference.steps.table import StepTable, lay_out, tiles_of_board
 
 # Tiles whose factors and products stay in the cache.
 TILES = 18
@@ -30,7 +29,7 @@ class KernelEvaluator(BoardEvaluator):
     def __init__(self, table: StepTable, symmetries: int = 1) -> None:
         """Take a table, which several evaluators may share; the memory is this one's."""
         super().__init__(table.facts, "on cpu, float32, kernels", BATCH_LIMIT, symmetries)
-        self._positions = max(1, TILES // (-(-self.board_size // TILE)) ** 2)
+        self._positions = max(1, TILES // tiles_of_board(self.board_size))
         self._table, layout = table, lay_out(table, self._positions)
         self._matrices, self._work = layout.matrices, layout.work
         self._memory = np.zeros(layout.size, dtype=np.float32)

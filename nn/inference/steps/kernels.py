@@ -25,10 +25,10 @@ from common.lanes import (
 from nn.inference.steps.winograd import (
     FACTORS,
     SPARE,
-    TILE,
     Ending,
     Matrix,
     count_rows,
+    count_tiles,
     finish,
     gather_tiles,
     multiply_rows,
@@ -42,7 +42,8 @@ WIDTH = REACH + 1
 # and maxima over the points of a board; a board's numbers added to all its points; channels scaled and shifted; and a
 # convolution of any size, of inputs of which most are 0, added to what is there.
 CONVOLVE, MIX, POOL, SPREAD, SCALE, SPARSE = range(6)
-# What is told of a matrix: where it starts, its columns, and whether its rows are points.
+# What is told of a matrix: where it starts (in a table the number of the matrix in whose place it is), its columns, and
+# whether its rows are points.
 START, COLUMNS, OF_POINTS = range(3)
 NONE = -1
 # The answers of a network, and what is told of each part of one: columns of a matrix.
@@ -84,7 +85,7 @@ def multiply(step: np.ndarray, memory: np.ndarray, numbers: np.ndarray, source: 
     lines = count_rows(rows)
     products = work
     if step[KIND] == CONVOLVE:
-        lines, factors = count_rows(count * ((size + TILE - 1) // TILE) ** 2), FACTORS
+        lines, factors = count_rows(count * count_tiles(size) ** 2), FACTORS
         scatter_tiles(memory, source, count, size, channels, lines, work)
         source = Matrix(work + SPARE, channels)
         products = work + SPARE + FACTORS * lines * channels

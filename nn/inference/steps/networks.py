@@ -62,11 +62,9 @@ class Trunk:
 
     def write(self, block: nn.Module) -> None:
         """Write a block; raises UnknownPart."""
-        for kind, method in BLOCKS.items():
-            if type(block) is kind:
-                method(self, block)
-                return
-        raise UnknownPart(type(block).__name__)
+        if type(block) not in BLOCKS:
+            raise UnknownPart(type(block).__name__)
+        BLOCKS[type(block)](self, block)
 
     def write_residual(self, block: PooledResidualBlock) -> None:
         """Write a block of two convolutions."""

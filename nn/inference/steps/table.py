@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nn.inference.board_evaluator import NetworkFacts
-from nn.inference.steps.kernels import ANSWER, CHANNELS, COLUMNS, CONVOLVE, FILTERS, KIND, MIX, OF_POINTS, START, WIDTH
+from nn.inference.steps.kernels import ANSWER, CHANNELS, CONVOLVE, FILTERS, KIND, MIX, OF_POINTS, START, WIDTH
 from nn.inference.steps.winograd import FACTORS, ROWS, SPARE, TILE
 
 
@@ -24,7 +24,7 @@ class StepTable(NamedTuple):
 
     facts: NetworkFacts
     steps: np.ndarray  # int64 [K, WIDTH]: see nn/inference/steps/kernels.py
-    matrices: np.ndarray  # int64 [M, 3]: columns, whether rows are points, and the matrix in whose place it is
+    matrices: np.ndarray  # int64 [M, 3]: as there; a start is the number of the matrix in whose place it is
     numbers: np.ndarray  # float32: weights and biases
     parts: np.ndarray  # int64 [_, 4]: of an answer the matrix, the first column and the number of columns
 
@@ -51,7 +51,7 @@ class StepTable(NamedTuple):
         """Return where each answer begins in a row of answers, and where the last one ends."""
         ends = [0] * (2 + int(self.parts[-1, ANSWER]))
         for answer, matrix, _, count in self.parts:
-            ends[answer + 1] += int(count * (self.facts.board_size**2 if self.matrices[matrix, 1] else 1))
+            ends[answer + 1] += int(count * (self.facts.board_size**2 if self.matrices[matrix, OF_POINTS] else 1))
         return list(accumulate(ends))
 
 
@@ -63,11 +63,16 @@ class MemoryLayout(NamedTuple):
     size: int  # of the memory
 
 
+def tiles_of_board(board_size: int) -> int:
+    """Return how many tiles cover a board."""
+    return (-(-board_size // TILE)) ** 2
+
+
 def find_work(table: StepTable, positions: int) -> int:
     """Return how many numbers the steps need as work space for so many positions."""
     steps, size = table.steps, table.facts.board_size
     convolutions = steps[steps[:, KIND] == CONVOLVE]
-    rows = positions * (-(-size // TILE)) ** 2 + ROWS
+    rows = positions * tiles_of_board(size) + ROWS
     factors = SPARE + FACTORS * rows * int((convolutions[:, CHANNELS] + convolutions[:, FILTERS]).max(initial=0))
     products = (positions * size**2 + ROWS) * int(steps[steps[:, KIND] == MIX, FILTERS].max(initial=0))
     return max(factors, products)
@@ -75,13 +80,11 @@ def find_work(table: StepTable, positions: int) -> int:
 
 def lay_out(table: StepTable, positions: int) -> MemoryLayout:
     """Return where everything lies for so many positions at a time."""
-    board_size = table.facts.board_size
-    matrices, end = np.zeros((len(table.matrices), 3), dtype=np.int64), 0
-    for number, (columns, of_points, place) in enumerate(table.matrices):
-        matrices[number, [COLUMNS, OF_POINTS]] = columns, of_points
+    matrices, end = table.matrices.copy(), 0
+    for number, (place, columns, of_points) in enumerate(table.matrices):
         if place < number:
             matrices[number, START] = matrices[place, START]
             continue
-        rows = positions * board_size**2 if of_points else positions
+        rows = positions * table.facts.board_size**2 if of_points else positions
         matrices[number, START], end = end, end + (rows + ROWS) * columns
     return MemoryLayout(matrices, end, end + find_work(table, positions))

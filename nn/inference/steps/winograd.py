@@ -68,6 +68,12 @@ def count_rows(rows: int) -> int:
 
 
 @kernel
+def count_tiles(size: int) -> int:
+    """Return how many tiles cover a row of a board."""
+    return (size + TILE - 1) // TILE
+
+
+@kernel
 def load_five(numbers: np.ndarray, start: int, step: int) -> Five:
     """Return sixteen numbers from `start` on, and from four more places `step` apart."""
     return (load_lanes(numbers, start), load_lanes(numbers, start + step), load_lanes(numbers, start + 2 * step),
@@ -119,7 +125,7 @@ def scatter_tiles(memory: np.ndarray, source: Matrix, count: int, size: int, cha
 
     Modifies memory, these included.
     """
-    tiles, step = (size + TILE - 1) // TILE, rows * channels
+    tiles, step = count_tiles(size), rows * channels
     for row in range(count * tiles * tiles):
         tile = row % (tiles * tiles)
         y, x = TILE * (tile // tiles) - 1, TILE * (tile % tiles) - 1
@@ -203,7 +209,7 @@ def gather_tiles(memory: np.ndarray, products: Matrix, rows: int, target: Matrix
 
     Modifies memory, SPARE numbers at `work` included.
     """
-    filters, tiles, edge = products.columns, (size + TILE - 1) // TILE, work + TILE * INPUT * LANES
+    filters, tiles, edge = products.columns, count_tiles(size), work + TILE * INPUT * LANES
     step = rows * filters
     for row in range(count * tiles * tiles):
         tile, board = row % (tiles * tiles), row // (tiles * tiles) * size * size

@@ -12,7 +12,7 @@ from torch import nn
 from common.lanes import LANES
 from nn.inference.board_evaluator import NetworkFacts
 from nn.inference.packed import merge_means
-from nn.inference.steps.kernels import CONVOLVE, MIX, NONE, POOL, SCALE, SPARSE, SPREAD
+from nn.inference.steps.kernels import CONVOLVE, MIX, NONE, OF_POINTS, POOL, SCALE, SPARSE, SPREAD
 from nn.inference.steps.table import StepTable
 from nn.inference.steps.winograd import pack_products, transform_filters
 from nn.plane_sets import PLANE_SETS
@@ -62,7 +62,7 @@ class StepWriter:
     def add_matrix(self, columns: int, of_points: bool = True, place: int | None = None) -> int:
         """Return the number of a new matrix, in the place of another one if that is told."""
         number = len(self._matrices)
-        self._matrices.append((to_sixteens(columns), of_points, number if place is None else place))
+        self._matrices.append((number if place is None else place, to_sixteens(columns), of_points))
         return number
 
     def _keep(self, numbers: np.ndarray) -> int:
@@ -90,7 +90,7 @@ class StepWriter:
         if kernel_size not in (1, 3):
             raise UnknownPart(f"a convolution of {kernel_size}x{kernel_size}")
         factors = transform_filters(padded) if kernel_size == 3 else padded.reshape(padded.shape[:2]).T[np.newaxis]
-        of_points = bool(self._matrices[source][1])
+        of_points = bool(self._matrices[source][OF_POINTS])
         target = self.add_matrix(filters, of_points) if into is None else into
         return self._add_step(
             CONVOLVE if kernel_size == 3 else MIX, source, target, padded.shape[1], filters=padded.shape[0],
