@@ -65,9 +65,9 @@ def by_kind(name: str) -> str:
 @click.command()
 @click.option(
     "--task", type=click.Choice(["moves", "bad-moves"]), default="moves", show_default=True,
-    help="What is learnt: the network that plays, or bad-moves: which moves main.py --prune need not look at, from "
-         "the games in --kifu-dir, in minutes; it knows --size, --labels, --filters, --blocks (0: the paper's three "
-         "layers), --epochs, --minutes, --batch-size, --learning-rate, --seed, --use-gpu, --output, --restart.",
+    help="The network that plays, or bad-moves: which moves main.py --prune need not look at, from the games in "
+         "--kifu-dir, in minutes; it knows --size, --labels, --teacher-weight, --filters, --blocks (0: three layers), "
+         "--start, --epochs, --minutes, --batch-size, --learning-rate, --seed, --use-gpu, --output, --restart.",
 )
 @click.option(
     "--kifu-dir", type=click.Path(exists=True, file_okay=False),

@@ -5,13 +5,10 @@ Each candidate gets a logit, and by a softmax its share of them all, from which 
 threshold T. nn/training/bad_moves.py learns the weights.
 
 A first layer of K x K looks at the marks of the points around (nn/point_marks.py); since most points carry few marks it
-adds up rows of weights instead of multiplying. L layers of 3x3 may follow, and a last one of 1x1. With L = 0 that is
-the network of three layers of the paper.
+adds up rows of weights instead of multiplying. L layers of 3x3 may follow (nn/inference/steps/winograd.py), and a last
+one of 1x1. With L = 0 that is the network of three layers of the paper.
 
-Maps have a zero before the first point, above, below and behind each row, where the next one begins: the point (x, y)
-is cell (y + 1) * V + x + 1.
-
-Letters: S board size, R = K // 2, F filters, L layers, W = S + 2 R, V = S + 1, C = (S + 2) * V + 1 cells and 16 more.
+Letters: S board size, R = K // 2, F filters, L layers, W = S + 2 R.
 """
 
 import io
@@ -25,12 +22,23 @@ import numpy as np
 from board.state import SIZE, State
 from common.atomic_file import write_atomically
 from common.kernel import kernel
-from common.lanes import LANES, add_lanes, greater_lanes, load_lanes, spread_lanes, store_lanes
+from common.lanes import LANES
+from nn.inference.steps.winograd import (
+    FACTORS,
+    SPARE,
+    Ending,
+    Matrix,
+    count_rows,
+    count_tiles,
+    gather_tiles,
+    multiply_rows,
+    pack_products,
+    scatter_tiles,
+    transform_filters,
+)
 from nn.point_marks import CANDIDATE, MARKS
 
 MOST_FILTERS, MOST_LAYERS, MOST_KERNEL = 256, 16, 19
-
-Four = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # of four filters: sixteen numbers each
 
 
 class ClassifierError(ValueError):
@@ -49,15 +57,15 @@ class Classifier(NamedTuple):
 
 
 class PointJudge(NamedTuple):
-    """A classifier, and its work space for one board size."""
+    """A classifier, and its work space for one board size. F is a multiple of sixteen here."""
 
     first: np.ndarray  # float32 [15, K, K * F]: as in Classifier
-    hidden: np.ndarray  # float32 [L, F / 4, F, 9, 4]: its weights, in the order in which they are needed
-    hidden_bias: np.ndarray  # float32 [L, F / 4, 4]
+    hidden: np.ndarray  # float32 [L * 25 * F * F]: the factors of its weights, as multiply_rows reads them
+    hidden_bias: np.ndarray  # float32 [L * F]
     last: np.ndarray  # float32 [F]
     base: np.ndarray  # float32 [W, W * F]: what the empty board gives
     sums: np.ndarray  # float32 [W, W * F]
-    maps: np.ndarray  # float32 [2, F, C]
+    memory: np.ndarray  # float32: two matrices [S*S, F], in which the layers stand in turn, and work space
     marks: np.ndarray  # uint16 [S*S]
     logit: np.ndarray  # float32 [S*S]: of the candidates, -infinity for other points
     margin: np.ndarray  # float32 [S*S]: L_bad - L_good
@@ -104,9 +112,9 @@ def write_classifier(weights: Classifier, path: str | Path) -> None:
 
 
 def pad_filters(weights: Classifier) -> Classifier:
-    """Return the same network with a number of filters that four divides: those that are added are always 0."""
+    """Return the same network with a number of filters that sixteen divides: those that are added are always 0."""
     filters, kernel_size = len(weights.bias), len(weights.on_board)
-    more = -filters % 4
+    more = -filters % LANES
     first = np.pad(weights.first.reshape(MARKS, kernel_size, kernel_size, filters), [(0, 0)] * 3 + [(0, more)])
     return Classifier(
         first.reshape(MARKS, kernel_size, -1), np.pad(weights.on_board, [(0, 0)] * 2 + [(0, more)]),
@@ -117,8 +125,9 @@ def pad_filters(weights: Classifier) -> Classifier:
 def new_judge(weights: Classifier, board_size: int, threshold: float) -> PointJudge:
     """Return a classifier that is ready for one board size."""
     weights = pad_filters(weights)
-    size, (layers, filters) = len(weights.on_board), weights.hidden_bias.shape
-    hidden = weights.hidden.reshape(layers, filters // 4, 4, filters, 9).transpose(0, 1, 3, 4, 2)
+    size, filters = len(weights.on_board), len(weights.bias)
+    factors = [pack_products(transform_filters(layer.reshape(filters, filters, 3, 3))) for layer in weights.hidden]
+    hidden = np.concatenate([np.zeros(0, dtype=np.float32), *(layer.ravel() for layer in factors)])
     width = board_size + 2 * (size // 2)
     base = np.tile(weights.bias, (width, width, 1))
     for y in range(board_size):
@@ -126,10 +135,11 @@ def new_judge(weights: Classifier, board_size: int, threshold: float) -> PointJu
             base[y : y + size, x : x + size] += weights.on_board
     base = base.reshape(width, width * filters)
     margin = np.zeros(board_size**2, dtype=np.float32)
-    return PointJudge(weights.first, np.ascontiguousarray(hidden),
-                      weights.hidden_bias.reshape(layers, filters // 4, 4), weights.last, base, np.zeros_like(base),
-                      np.zeros((2, filters, (board_size + 2) * (board_size + 1) + 1 + LANES), dtype=np.float32),
-                      np.zeros(board_size**2, dtype=np.uint16), np.zeros_like(margin), margin, threshold)
+    lines = count_rows(count_tiles(board_size) ** 2)
+    room = 2 * board_size**2 * filters + SPARE + 2 * FACTORS * lines * filters
+    return PointJudge(weights.first, hidden, weights.hidden_bias.ravel(), weights.last, base, np.zeros_like(base),
+                      np.zeros(room, dtype=np.float32), np.zeros(board_size**2, dtype=np.uint16),
+                      np.zeros_like(margin), margin, threshold)
 
 
 @kernel
@@ -187,66 +197,38 @@ def add_marks(judge: PointJudge, size: int) -> None:
 
 @kernel
 def bend_sums(judge: PointJudge, size: int) -> None:
-    """Put the first layer's sums, 0 where they are below, into judge.maps[0]. Modifies judge.maps."""
-    filters, edge, width = len(judge.last), judge.first.shape[1] // 2, size + 1
-    for y in range(size):
-        for x in range(size):
-            for k in range(filters):
-                value = judge.sums[y + edge, (x + edge) * filters + k]
-                judge.maps[0, k, (y + 1) * width + x + 1] = max(value, np.float32(0.0))
+    """Put the first layer's sums, 0 where they are below, into the first matrix. Modifies judge.memory."""
+    filters, edge, at = len(judge.last), judge.first.shape[1] // 2, 0
+    for y in range(edge, edge + size):
+        for i in range(edge * filters, (edge + size) * filters):
+            judge.memory[at] = max(judge.sums[y, i], np.float32(0.0))
+            at += 1
 
 
 @kernel
-def add_tap(sums: Four, lanes: np.ndarray, weights: np.ndarray) -> Four:
-    """Return the sums of four filters, with sixteen numbers added to each as weighted by weights [4]."""
-    a, b, c, d = sums
-    return (add_lanes(a, lanes, weights[0]), add_lanes(b, lanes, weights[1]), add_lanes(c, lanes, weights[2]),
-            add_lanes(d, lanes, weights[3]))
+def convolve(judge: PointJudge, layer: int, size: int) -> None:
+    """Calculate a layer of 3x3 with its bend, from one of the two matrices to the other. Modifies judge.memory."""
+    memory, filters, points = judge.memory, len(judge.last), size * size
+    lines = count_rows(count_tiles(size) ** 2)
+    length, work = lines * filters, 2 * points * filters
+    source, products = work + SPARE, work + SPARE + FACTORS * length
+    now = layer % 2
+    scatter_tiles(memory, Matrix(now * points * filters, filters), 1, size, filters, lines, work)
+    for factor in range(FACTORS):
+        multiply_rows(memory, Matrix(source + factor * length, filters), lines, filters, judge.hidden,
+                      (layer * FACTORS + factor) * filters * filters, Matrix(products + factor * length, filters),
+                      filters)
+    gather_tiles(memory, Matrix(products, filters), lines, Matrix((1 - now) * points * filters, filters), 1, size, work,
+                 Ending(judge.hidden_bias, layer * filters, False, 0, True))
 
 
 @kernel
-def sum_around(source: np.ndarray, cell: int, width: int, weights: np.ndarray, bias: np.ndarray) -> Four:
-    """Return the sums of four filters at sixteen cells, by weights [F, 9, 4], bias [4] and all filters before."""
-    sums = (spread_lanes(bias[0]), spread_lanes(bias[1]), spread_lanes(bias[2]), spread_lanes(bias[3]))
-    for k in range(len(weights)):
-        plane, tap = source[k], weights[k]
-        for row in range(3):
-            start = cell + (row - 1) * width
-            sums = add_tap(sums, load_lanes(plane, start - 1), tap[3 * row])
-            sums = add_tap(sums, load_lanes(plane, start), tap[3 * row + 1])
-            sums = add_tap(sums, load_lanes(plane, start + 1), tap[3 * row + 2])
-    return sums
-
-
-@kernel
-def convolve(source: np.ndarray, target: np.ndarray, weights: np.ndarray, bias: np.ndarray, size: int) -> None:
-    """Calculate a layer of 3x3 with its bend, from and to maps [F, C] with an edge of zeros. Modifies target.
-
-    Four filters at sixteen cells are summed up in registers, by weights [F / 4, F, 9, 4] and bias [F / 4, 4].
-    """
-    width, zeros = size + 1, spread_lanes(0.0)
-    for four in range(len(weights)):
-        for cell in range(width + 1, (size + 1) * width, LANES):
-            a, b, c, d = sum_around(source, cell, width, weights[four], bias[four])
-            store_lanes(target[4 * four], cell, greater_lanes(a, zeros))
-            store_lanes(target[4 * four + 1], cell, greater_lanes(b, zeros))
-            store_lanes(target[4 * four + 2], cell, greater_lanes(c, zeros))
-            store_lanes(target[4 * four + 3], cell, greater_lanes(d, zeros))
-    for plane in target:
-        for row in range(2, size + 1):
-            plane[row * width] = 0.0
-        for cell in range((size + 1) * width, (size + 2) * width + 1):
-            plane[cell] = 0.0
-
-
-@kernel
-def sum_filters(maps: np.ndarray, weights: np.ndarray, sums: np.ndarray) -> None:
-    """Calculate the last layer, by weights [F], from maps [F, C] to sums [C]. Modifies sums."""
-    for cell in range(len(sums)):
-        sums[cell] = 0.0
-    for k in range(len(weights)):
-        for cell in range(len(sums)):
-            sums[cell] += weights[k] * maps[k, cell]
+def sum_filters(judge: PointJudge, start: int) -> float:
+    """Return the last layer's sum of a point whose filters stand in judge.memory from `start` on."""
+    total = 0.0
+    for k in range(len(judge.last)):
+        total += judge.last[k] * judge.memory[start + k]
+    return total
 
 
 @kernel
@@ -255,16 +237,15 @@ def judge_points(judge: PointJudge, state: State) -> None:
 
     Points that are no candidates have a margin of 1.
     """
-    size, now = state.info[SIZE], 0
+    size, filters = state.info[SIZE], len(judge.last)
+    points, layers = size * size, len(judge.hidden_bias) // filters
     add_marks(judge, size)
     bend_sums(judge, size)
-    for layer in range(len(judge.hidden)):
-        convolve(judge.maps[now], judge.maps[1 - now], judge.hidden[layer], judge.hidden_bias[layer], size)
-        now = 1 - now
-    sums = judge.maps[1 - now, 0]  # which nobody needs any more
-    sum_filters(judge.maps[now], judge.last, sums)
-    for point in range(size * size):
+    for layer in range(layers):
+        convolve(judge, layer, size)
+    for point in range(points):
         is_candidate = judge.marks[point] >> CANDIDATE & 1
-        judge.logit[point] = sums[(point // size + 1) * (size + 1) + point % size + 1] if is_candidate else -math.inf
+        start = (layers % 2 * points + point) * filters
+        judge.logit[point] = sum_filters(judge, start) if is_candidate else -math.inf
         judge.margin[point] = judge.logit[point]
     weigh(judge.margin)

@@ -1,6 +1,6 @@
 """Positions of games with the good move of each: what the classifier of bad moves learns from.
 
-That is the move that was played, or where the game is labelled the one that its teacher likes best.
+That is the move that was played, or if asked for, where the game is labelled, the one that its teacher likes best.
 
 Letters: N positions, M moves of one game, S board size.
 """
@@ -32,17 +32,19 @@ class MoveSamples(NamedTuple):
 
     marks: np.ndarray  # uint16 [N, S*S]: nn/point_marks.py
     played: np.ndarray  # int16 [N]: the point of the good move
+    policy: np.ndarray  # float16 [N, S*S]: the teacher's, without the pass; zeros where there is no label
 
 
 @kernel
 def mark_game(
     state: State, ladders: LadderWork, moves: np.ndarray, colors: np.ndarray, good: np.ndarray, marks: np.ndarray,
-    played: np.ndarray,
+    rows: np.ndarray,
 ) -> int:
     """Write what is seen before each move of a game, whose set-up is in state, and return how many positions these are.
 
-    `good` [M] are the points of the good moves. Positions in which that is a pass or a move into an own eye are left
-    out, and all from the first illegal move on. Modifies all but the game.
+    `good` [M] are the points of the good moves. `rows` gets the numbers of the moves before which those positions are.
+    Positions in which the good move is a pass or a move into an own eye are left out, and all from the first illegal
+    move on. Modifies all but the game.
     """
     count, previous = 0, NO_MOVE
     for n in range(len(moves)):
@@ -54,7 +56,7 @@ def mark_game(
             find_ladders(state, ladders)
             mark_points(state, previous, ladders, color, marks[count])
             if marks[count, good[n]] >> CANDIDATE & 1:
-                played[count] = good[n]
+                rows[count] = n
                 count += 1
         previous = state.info[LAST_MOVE]
         play(state, pos, color)
@@ -70,24 +72,20 @@ class GameMarker:
         self._state, self._ladders = new_state(board_size), new_ladder_work(board_size)
         self._policy_index = get_geometry(board_size).policy_index
 
-    def _good_moves(self, game: Kifu, labels: Labels | None) -> np.ndarray:
-        """Return the points of the good moves of a game, int32 [M]; S*S is the pass."""
-        if labels is None:
-            return self._policy_index[game.pos].astype(np.int32)
-        rows = np.arange(len(game.pos))
-        policy = unpack_policies(labels, labels.policy_start, rows, self.board_size**2 + 1)
-        return policy.argmax(axis=1).astype(np.int32)
-
-    def mark(self, game: Kifu, labels: Labels | None = None) -> MoveSamples:
-        """Return the positions of a game; where there are labels, the good moves are the teacher's."""
+    def mark(self, game: Kifu, labels: Labels | None = None, is_best: bool = True) -> MoveSamples:
+        """Return the positions of a game; with `is_best`, where there are labels, the good moves are the teacher's."""
         moves, points = len(game.pos), self.board_size**2
-        marks, played = np.zeros((moves, points), dtype=np.uint16), np.zeros(moves, dtype=np.int16)
+        marks, rows = np.zeros((moves, points), dtype=np.uint16), np.zeros(moves, dtype=np.int64)
+        good, policy = self._policy_index[game.pos].astype(np.int16), np.zeros((moves, points + 1), dtype=np.float32)
+        if labels is not None:
+            policy = unpack_policies(labels, labels.policy_start, np.arange(moves), points + 1)
+            good = policy.argmax(axis=1).astype(np.int16) if is_best else good
         clear_state(self._state, self.board_size)
-        if set_up_stones(self._state, game.setup_pos, game.setup_color) != 0:
-            return MoveSamples(marks[:0], played[:0])
-        count = mark_game(self._state, self._ladders, game.pos, game.color, self._good_moves(game, labels),
-                          marks, played)
-        return MoveSamples(marks[:count], played[:count])
+        count = 0
+        if set_up_stones(self._state, game.setup_pos, game.setup_color) == 0:
+            count = mark_game(self._state, self._ladders, game.pos, game.color, good, marks, rows)
+        rows = rows[:count]
+        return MoveSamples(marks[:count], good[rows], policy[rows, :points].astype(np.float16))
 
 
 def read_games(folder: Path, board_size: int) -> list[Kifu]:
@@ -100,8 +98,8 @@ def read_games(folder: Path, board_size: int) -> list[Kifu]:
     return games
 
 
-def collect_samples(games: Iterable[tuple[Kifu, Labels | None]], board_size: int) -> MoveSamples:
+def collect_samples(games: Iterable[tuple[Kifu, Labels | None]], board_size: int, is_best: bool = True) -> MoveSamples:
     """Return the positions of games with their labels, all on boards of one size."""
     marker = GameMarker(board_size)
-    found = [marker.mark(game, labels) for game, labels in games]
-    return MoveSamples(np.concatenate([one.marks for one in found]), np.concatenate([one.played for one in found]))
+    found = [marker.mark(game, labels, is_best) for game, labels in games]
+    return MoveSamples(*(np.concatenate(parts) for parts in zip(*found, strict=True)))

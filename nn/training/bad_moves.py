@@ -5,7 +5,10 @@ each other, as in a policy: whether a move is bad depends on what else there is 
 L_bad follow). The paper's network has three layers: what is seen around a point, one hidden layer, the answer. `layers`
 adds convolutions between the last two.
 
-Letters: N positions, S board size, P = 16 planes (the marks and the board), F filters.
+A label of a position tells more than the move that was played: how likely each move is to its teacher.
+`teacher_weight` is its share in what is learnt.
+
+Letters: N positions, S board size.
 """
 
 import time
@@ -16,18 +19,17 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
-from torch.nn import functional
 
 from board.geometry import SYMMETRIES, make_symmetry_index
 from common.interrupt import StopRequest
-from nn.classifier import Classifier, write_classifier
+from nn.classifier import ClassifierError, read_classifier, write_classifier
 from nn.data.labels import describe_bare, find_labels, list_label_files, read_labels
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
 from nn.device import get_torch_device
 from nn.model_file import CLASSIFIER_FILE
 from nn.network.weights import save_atomically
-from nn.point_marks import CANDIDATE, MARKS
+from nn.point_marks import CANDIDATE
+from nn.training.bad_move_net import BadMoveNet, make_planes
 from nn.training.checkpoint import plan_supervised, read_checkpoint
 from nn.training.optimizer import make_muon
 from nn.training.precision import choose_precision
@@ -36,11 +38,12 @@ from nn.training.run_config import RunProgress, TrainError
 from nn.training.run_files import RunFiles
 from nn.training.schedule import CosineSchedule
 
-KERNEL = 7
 FILTERS, LAYERS, EPOCHS, LEARNING_RATE = 24, 4, 4, 0.02
 # The options of train.py that mean something here.
 TAKEN = ("kifu_dir", "board_sizes", "filters", "blocks", "epochs", "minutes", "batch_size", "learning_rate", "seed",
-         "use_gpu", "output", "restart", "labels")
+         "use_gpu", "output", "restart", "labels", "teacher_weight", "start")
+# Where candidates have less of a teacher's policy together, he wants to pass, and the label tells nothing.
+LEAST_SHARE = 0.01
 # Lines of progress in a run.
 REPORTS = 10
 CHECKPOINT_SECONDS = 60.0
@@ -61,7 +64,9 @@ class BadMoveConfig:
     learning_rate: float
     seed: int
     use_gpu: bool
-    labels: tuple[str, ...] = ()  # files, and folders of them: where the teacher's best moves stand
+    labels: tuple[str, ...] = ()  # files, and folders of them: where the teacher's policies stand
+    teacher_weight: float = 1.0  # below 1 the good move of a labelled position is the one that was played
+    start: str = ""  # a classifier whose weights a new run begins with
 
     @classmethod
     def of(cls, options: dict[str, Any], given: set[str], folder: Path) -> "BadMoveConfig":
@@ -80,52 +85,8 @@ class BadMoveConfig:
             Path(options["kifu_dir"]), output, options["board_sizes"][0],
             options["filters"] or FILTERS, LAYERS if layers is None else layers, options["epochs"] or EPOCHS,
             options["minutes"], options["batch_size"], options["learning_rate"] or LEARNING_RATE, options["seed"],
-            options["use_gpu"], tuple(options["labels"]),
+            options["use_gpu"], tuple(options["labels"]), options["teacher_weight"], options["start"] or "",
         )
-
-
-class BadMoveNet(nn.Module):
-    """The classifier while it learns."""
-
-    def __init__(self, filters: int, layers: int) -> None:
-        """Make a network with random weights."""
-        super().__init__()
-        self.first = nn.Conv2d(MARKS + 1, filters, KERNEL, padding=KERNEL // 2)
-        self.hidden = nn.ModuleList(nn.Conv2d(filters, filters, 3, padding=1) for _ in range(layers))
-        self.last = nn.Conv2d(filters, 1, 1, bias=False)
-
-    def forward(self, planes: torch.Tensor) -> torch.Tensor:
-        """Return the logits [N, S*S] of planes [N, P, S, S]."""
-        features = functional.relu(self.first(planes))
-        for layer in self.hidden:
-            features = functional.relu(layer(features))
-        return self.last(features).flatten(start_dim=1)
-
-    def to_classifier(self) -> Classifier:
-        """Return the weights as the kernels want them."""
-        def array(tensor: torch.Tensor) -> np.ndarray:
-            return np.ascontiguousarray(tensor.detach().cpu().numpy(), dtype=np.float32)
-
-        # A point that sees a mark at +d is a point to which the mark adds at -d.
-        around = array(self.first.weight.flip(2, 3).permute(1, 2, 3, 0))
-        filters, layers = len(around[0, 0, 0]), len(self.hidden)
-        hidden = [array(layer.weight).reshape(filters, filters, 9) for layer in self.hidden]  # type: ignore[arg-type]
-        bias = [array(layer.bias) for layer in self.hidden]  # type: ignore[arg-type]
-        assert self.first.bias is not None
-        return Classifier(
-            around[:MARKS].reshape(MARKS, KERNEL, KERNEL * filters), around[MARKS], array(self.first.bias),
-            np.stack(hidden) if layers else np.zeros((0, filters, filters, 9), dtype=np.float32),
-            np.stack(bias) if layers else np.zeros((0, filters), dtype=np.float32),
-            array(self.last.weight).reshape(filters),
-        )
-
-
-def make_planes(marks: torch.Tensor, size: int) -> torch.Tensor:
-    """Return the planes [N, P, S, S] of marks [N, S*S]: one a mark, and one of the board."""
-    bits = torch.arange(MARKS, device=marks.device, dtype=torch.int32)
-    planes = (marks.unsqueeze(1) >> bits.view(1, -1, 1)) & 1
-    planes = functional.pad(planes.float(), (0, 0, 0, 1), value=1.0)
-    return planes.view(len(marks), MARKS + 1, size, size)
 
 
 def weigh_candidates(logits: torch.Tensor, marks: torch.Tensor) -> torch.Tensor:
@@ -133,9 +94,22 @@ def weigh_candidates(logits: torch.Tensor, marks: torch.Tensor) -> torch.Tensor:
     return logits.masked_fill((marks >> CANDIDATE & 1) == 0, -torch.inf)
 
 
-def calculate_loss(logits: torch.Tensor, marks: torch.Tensor, played: torch.Tensor) -> torch.Tensor:
-    """Return the mean cross entropy over positions of the candidates' shares with the move [N] that was played."""
-    return functional.cross_entropy(weigh_candidates(logits, marks), played)
+def mix_targets(marks: torch.Tensor, played: torch.Tensor, policy: torch.Tensor, weight: float) -> torch.Tensor:
+    """Return what the shares of all points [N, S*S] are to be: `weight` of the policy [N, S*S] of a teacher.
+
+    The rest is the move [N] that was played, and so is all of it where there is no label.
+    """
+    policy = policy.masked_fill((marks >> CANDIDATE & 1) == 0, 0.0)
+    total = policy.sum(dim=1, keepdim=True)
+    told = weight * (total > LEAST_SHARE)
+    target = told * policy / total.clamp(min=LEAST_SHARE)
+    return target.scatter_add(1, played.unsqueeze(1), 1.0 - told)
+
+
+def calculate_loss(logits: torch.Tensor, marks: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """Return the mean cross entropy over positions of the candidates' shares with what they are to be [N, S*S]."""
+    nats = torch.log_softmax(weigh_candidates(logits, marks), dim=1)
+    return -(target * nats.masked_fill(target == 0.0, 0.0)).sum(dim=1).mean()
 
 
 def calculate_margins(logits: torch.Tensor, marks: torch.Tensor) -> torch.Tensor:
@@ -155,9 +129,13 @@ class Turner:
         self._index = torch.from_numpy(index).to(device)
         self._inverse = torch.from_numpy(np.argsort(index, axis=1)).to(device)
 
-    def __call__(self, marks: torch.Tensor, played: torch.Tensor, sym: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return marks [N, S*S] and points [N] seen through a symmetry."""
-        return marks[:, self._index[sym]], self._inverse[sym][played]
+    def of_points(self, values: torch.Tensor, sym: int) -> torch.Tensor:
+        """Return what stands on the points of boards, [N, S*S], seen through a symmetry."""
+        return values[:, self._index[sym]]
+
+    def of_moves(self, moves: torch.Tensor, sym: int) -> torch.Tensor:
+        """Return points [N] seen through a symmetry."""
+        return self._inverse[sym][moves]
 
 
 def judge_by_net(network: BadMoveNet, samples: MoveSamples, size: int, batch_size: int) -> Margins:
@@ -176,7 +154,15 @@ class ClassifierRun:
     def __init__(self, config: BadMoveConfig, samples: MoveSamples) -> None:
         """Begin anew."""
         torch.manual_seed(config.seed)
-        self.network = BadMoveNet(config.filters, config.layers).to(get_torch_device(config.use_gpu))
+        self.network = BadMoveNet(config.filters, config.layers)
+        if config.start:
+            try:
+                self.network.begin_with(read_classifier(config.start))
+            except ClassifierError as error:
+                raise TrainError(str(error)) from None
+            except ValueError as error:
+                raise TrainError(f"{config.start} does not fit --filters and --blocks: {error}") from None
+        self.network.to(get_torch_device(config.use_gpu))
         self.progress = RunProgress()
         self._config, self._samples, self._files = config, samples, RunFiles(config.output)
         self._optimizer = make_muon(self.network, config.learning_rate)
@@ -189,7 +175,8 @@ class ClassifierRun:
         config = self._config
         return {"task": "bad-moves", "board_sizes": (config.board_size,), "filters": config.filters,
                 "blocks": config.layers, "batch_size": config.batch_size, "learning_rate": config.learning_rate,
-                "seed": config.seed, "data": len(self._samples.played)}
+                "seed": config.seed, "data": len(self._samples.played), "teacher_weight": config.teacher_weight,
+                "start": Path(config.start).name}
 
     def elapsed(self) -> float:
         """Return the seconds spent on learning, earlier parts of the run included."""
@@ -257,10 +244,12 @@ class ClassifierRun:
         device, chosen = next(self.network.parameters()).device, np.sort(rows)
         marks = torch.from_numpy(self._samples.marks[chosen].astype(np.int32)).to(device)
         played = torch.from_numpy(self._samples.played[chosen].astype(np.int64)).to(device)
-        marks, played = self._turn(marks, played, sym)
+        policy = torch.from_numpy(self._samples.policy[chosen].astype(np.float32)).to(device)
+        marks, policy = self._turn.of_points(marks, sym), self._turn.of_points(policy, sym)
+        target = mix_targets(marks, self._turn.of_moves(played, sym), policy, self._config.teacher_weight)
         with self._precision.forward():
             logits = self.network(make_planes(marks, self._config.board_size))
-        loss = calculate_loss(logits.float(), marks, played)
+        loss = calculate_loss(logits.float(), marks, target)
         for group in self._optimizer.param_groups:
             group["lr"] = rate
         self._optimizer.zero_grad()
@@ -281,8 +270,9 @@ def learn_from_games(config: BadMoveConfig, restart: bool, say: Callable[[str], 
     games, size = read_games(config.kifu_dir, config.board_size), config.board_size
     teachers = [read_labels(path) for path in list_label_files(config.labels)]
     labelled = [(game, find_labels(teachers, game.name, size, len(game.pos))) for game in games]
-    samples = collect_samples((one for i, one in enumerate(labelled) if i % KEPT_BACK), size)
-    tests = collect_samples(labelled[::KEPT_BACK], size)
+    is_best = config.teacher_weight == 1.0
+    samples = collect_samples((one for i, one in enumerate(labelled) if i % KEPT_BACK), size, is_best)
+    tests = collect_samples(labelled[::KEPT_BACK], size, is_best)
     config.output.parent.mkdir(parents=True, exist_ok=True)
     with files.hold():
         run = ClassifierRun(config, samples)

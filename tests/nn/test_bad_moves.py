@@ -33,14 +33,14 @@ from nn.point_marks import (
     SELF_ATARI,
     mark_points,
 )
+from nn.training.bad_move_net import BadMoveNet, make_planes
 from nn.training.bad_moves import (
     BadMoveConfig,
-    BadMoveNet,
     ClassifierRun,
     Turner,
     calculate_loss,
     calculate_margins,
-    make_planes,
+    mix_targets,
 )
 from nn.training.recall import Margins, format_table
 from nn.training.run_config import TrainError
@@ -115,7 +115,13 @@ def test_candidates_are_weighed_against_each_other() -> None:
     marks = torch.tensor([[1 << CANDIDATE] * 3 + [0]])
     logits = torch.tensor([[2.0, -1.0, 0.5, 9.0]])
     shares = np.exp([2.0, -1.0, 0.5]) / np.exp([2.0, -1.0, 0.5]).sum()
-    assert calculate_loss(logits, marks, torch.tensor([1])).item() == pytest.approx(-np.log(shares[1]))
+    for weight, target in ((0.0, [0.0, 1.0, 0.0]), (1.0, [0.75, 0.0, 0.25]), (0.4, [0.3, 0.6, 0.1])):
+        wanted = mix_targets(marks, torch.tensor([1]), torch.tensor([[0.3, 0.0, 0.1, 0.6]]), weight)
+        assert wanted.tolist() == [pytest.approx([*target, 0.0])]
+        loss = calculate_loss(logits, marks, wanted).item()
+        assert loss == pytest.approx(-np.dot(target, np.log(shares)))
+    bare = mix_targets(marks, torch.tensor([1]), torch.tensor([[0.001, 0.001, 0.0, 0.9]]), 1.0)
+    assert bare.tolist() == [[0.0, 1.0, 0.0, 0.0]], "a teacher who would pass says nothing"
     alone = calculate_margins(logits, torch.tensor([[0, 1 << CANDIDATE, 0, 0]]))
     assert alone.tolist() == [[1.0, -1.0, 1.0, 1.0]], "the only candidate is good"
 
@@ -127,11 +133,24 @@ def test_a_classifier_of_an_older_version_is_refused(tmp_path: Path) -> None:
         read_classifier(tmp_path / "net.npz")
 
 
+def test_more_filters_say_the_same_at_first() -> None:
+    torch.manual_seed(3)
+    known, wider, other = BadMoveNet(2, 2), BadMoveNet(5, 2), BadMoveNet(5, 1)
+    wider.begin_with(known.to_classifier())
+    planes = make_planes(torch.randint(0, 1 << 15, (3, 25), dtype=torch.int32), 5)
+    torch.testing.assert_close(wider(planes), known(planes))
+    wider(planes).square().sum().backward()
+    assert wider.last.weight.grad is not None and wider.last.weight.grad[0, 2:].abs().max() > 0.0, "they may be heard"
+    for network in (other, BadMoveNet(1, 2)):
+        with pytest.raises(ValueError, match="2 filters, 2 layers and a kernel of 7"):
+            network.begin_with(known.to_classifier())
+
+
 def test_boards_turn_with_their_moves() -> None:
     turn = Turner(3, torch.device("cpu"))
     marks, played = torch.arange(9)[None], torch.tensor([5])
     for sym in range(8):
-        turned, point = turn(marks, played, sym)
+        turned, point = turn.of_points(marks, sym), turn.of_moves(played, sym)
         assert turned[0, point[0]] == 5 and sorted(turned[0].tolist()) == list(range(9))
 
 
@@ -144,7 +163,7 @@ def test_a_policy_says_how_bad_moves_are() -> None:
 
 def test_the_table_counts_moves() -> None:
     samples = MoveSamples(np.array([[1 << CANDIDATE] * 4, [1 << CANDIDATE] * 3 + [0]], dtype=np.uint16),
-                          np.array([0, 2], dtype=np.int16))
+                          np.array([0, 2], dtype=np.int16), np.zeros((2, 4), dtype=np.float16))
     margins = Margins.of(np.array([[-0.5, 0.98, 0.2, 1.0], [0.95, -0.1, 0.5, 1.0]]), samples)
     assert margins.recall(0.0) == (0.5, 4 / 5) and margins.recall(0.96) == (1.0, 2 / 5)
     assert format_table(margins).splitlines()[-1] == "| 0.5 | 100.0% | 60.0% |"
@@ -174,6 +193,9 @@ def test_the_good_moves_of_a_labelled_game_are_its_teachers() -> None:
     with without_compiler():
         found = find_labels([others, own], "game", 4, 4)
         assert GameMarker(4).mark(game, found).played.tolist() == [5, 3, 9]
+        as_played = GameMarker(4).mark(game, found, is_best=False)
+        assert as_played.played.tolist() == [4, 1, 10, 12]
+        np.testing.assert_allclose(as_played.policy, policy[:, :16], atol=1e-3)
         unknown = find_labels([others], "game", 4, 4)
         assert GameMarker(4).mark(game, unknown).played.tolist() == GameMarker(4).mark(game).played.tolist()
         without_pass = GameMarker(4).mark(game, found).marks
@@ -230,7 +252,7 @@ def test_the_command_learns_and_prints_the_table(tmp_path: Path, monkeypatch: py
 def test_a_resumed_run_equals_the_uninterrupted_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     marks = rng.integers(0, 1 << 14, (20, 16)).astype(np.uint16) | np.uint16(1 << CANDIDATE)
-    samples = MoveSamples(marks, rng.integers(0, 16, 20).astype(np.int16))
+    samples = MoveSamples(marks, rng.integers(0, 16, 20).astype(np.int16), np.zeros((20, 16), dtype=np.float16))
 
     def make_run(name: str, epochs: int = 4, seed: int = 3) -> ClassifierRun:
         return ClassifierRun(BadMoveConfig(

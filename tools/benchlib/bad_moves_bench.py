@@ -67,15 +67,13 @@ class JudgeBench:
 
 def collect(games: list[Kifu], most: int, board_size: int) -> tuple[MoveSamples, list[tuple[GoBoard, Stone]]]:
     """Return up to so many positions of the games that are kept back, as samples and as boards."""
-    marker, marks, played, boards = GameMarker(board_size), [], [], []
+    marker, found, boards = GameMarker(board_size), list[MoveSamples](), list[tuple[GoBoard, Stone]]()
     for game in games[::KEPT_BACK]:
-        one = marker.mark(game)
-        marks.append(one.marks)
-        played.append(one.played)
+        found.append(marker.mark(game))
         boards += [(board.copy(), color) for board, color in list_boards(game)]
         if len(boards) >= most:
             break
-    return MoveSamples(np.concatenate(marks)[:most], np.concatenate(played)[:most]), boards[:most]
+    return MoveSamples(*(np.concatenate(parts)[:most] for parts in zip(*found, strict=True))), boards[:most]
 
 
 def measure_bad_moves(settings: BenchSettings) -> Iterator[Figure | str]:
