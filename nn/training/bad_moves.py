@@ -22,7 +22,7 @@ import torch
 
 from board.geometry import SYMMETRIES, make_symmetry_index
 from common.interrupt import StopRequest
-from nn.classifier import ClassifierError, read_classifier, write_classifier
+from nn.classifier import Classifier, ClassifierError, read_classifier, write_classifier
 from nn.data.labels import describe_bare, find_labels, list_label_files, read_labels
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
 from nn.device import get_torch_device
@@ -47,6 +47,14 @@ LEAST_SHARE = 0.01
 # Lines of progress in a run.
 REPORTS = 10
 CHECKPOINT_SECONDS = 60.0
+
+
+def read_start(path: str) -> Classifier:
+    """Return the classifier of a file; raises TrainError."""
+    try:
+        return read_classifier(path)
+    except ClassifierError as error:
+        raise TrainError(str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -80,10 +88,13 @@ class BadMoveConfig:
             raise TrainError("--task bad-moves learns from games: give --kifu-dir FOLDER")
         if len(options["board_sizes"]) > 1:
             raise TrainError("--task bad-moves learns from one --size at a time: its classifier judges any")
-        layers, output = options["blocks"], Path(options["output"] or folder / CLASSIFIER_FILE)
+        filters, layers, output = FILTERS, LAYERS, Path(options["output"] or folder / CLASSIFIER_FILE)
+        if options["start"]:
+            start = read_start(options["start"])
+            filters, layers = len(start.bias), len(start.hidden)
         return cls(
-            Path(options["kifu_dir"]), output, options["board_sizes"][0],
-            options["filters"] or FILTERS, LAYERS if layers is None else layers, options["epochs"] or EPOCHS,
+            Path(options["kifu_dir"]), output, options["board_sizes"][0], options["filters"] or filters,
+            layers if options["blocks"] is None else options["blocks"], options["epochs"] or EPOCHS,
             options["minutes"], options["batch_size"], options["learning_rate"] or LEARNING_RATE, options["seed"],
             options["use_gpu"], tuple(options["labels"]), options["teacher_weight"], options["start"] or "",
         )
@@ -157,9 +168,7 @@ class ClassifierRun:
         self.network = BadMoveNet(config.filters, config.layers)
         if config.start:
             try:
-                self.network.begin_with(read_classifier(config.start))
-            except ClassifierError as error:
-                raise TrainError(str(error)) from None
+                self.network.begin_with(read_start(config.start))
             except ValueError as error:
                 raise TrainError(f"{config.start} does not fit --filters and --blocks: {error}") from None
         self.network.to(get_torch_device(config.use_gpu))

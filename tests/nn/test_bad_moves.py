@@ -244,6 +244,10 @@ def test_the_command_learns_and_prints_the_table(tmp_path: Path, monkeypatch: py
              policy=np.eye(10, dtype=np.float16)[:4], ownership=np.zeros((4, 9), dtype=np.uint8))
     out = learn(*command, "--labels", tmp_path / "labels.npz", "--restart", "true", "--epochs", 1)
     assert "games without labels, whose own moves are taken for good: 3, the first " in out
+    wider = tmp_path / "wider.npz"
+    learn(*command[:4], "--size", 3, "--start", network, "--filters", 3, "--epochs", 1, "--use-gpu", "false",
+          "--output", wider)
+    assert len(read_classifier(wider).bias) == 3 and len(read_classifier(wider).hidden) == 0
     losses = [float(line.split()[-1]) for line in first.splitlines() if " loss " in line]
     assert losses[0] > 1.0 > 0.7 > losses[-1]  # mirror images of a move are alike: 0.5 at best
 
@@ -284,6 +288,7 @@ def test_a_resumed_run_equals_the_uninterrupted_one(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize(("arguments", "complaint"), [
+    (("--kifu-dir", ".", "--start", train.__file__), "train.py: it is damaged or no file of a classifier"),
     ((), "give --kifu-dir"), (("--kifu-dir", ".", "--rl", "true"), "--rl means nothing"),
     (("--kifu-dir", ".", "--size", "9", "--size", "13"), "one --size at a time"),
     (("--kifu-dir", ".", "--output", "new.npz"), "0 games on 9x9"),
