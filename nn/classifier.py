@@ -22,7 +22,7 @@ import numpy as np
 from board.state import SIZE, State
 from common.atomic_file import write_atomically
 from common.kernel import kernel
-from common.lanes import LANES
+from common.lanes import LANES, greater_lanes, load_lanes, spread_lanes, store_lanes
 from nn.inference.steps.winograd import (
     FACTORS,
     SPARE,
@@ -200,9 +200,10 @@ def bend_sums(judge: PointJudge, size: int) -> None:
     """Put the first layer's sums, 0 where they are below, into the first matrix. Modifies judge.memory."""
     filters, edge, at = len(judge.last), judge.first.shape[1] // 2, 0
     for y in range(edge, edge + size):
-        for i in range(edge * filters, (edge + size) * filters):
-            judge.memory[at] = max(judge.sums[y, i], np.float32(0.0))
-            at += 1
+        row = judge.sums[y]
+        for i in range(edge * filters, (edge + size) * filters, LANES):
+            store_lanes(judge.memory, at, greater_lanes(load_lanes(row, i), spread_lanes(0.0)))
+            at += LANES
 
 
 @kernel
