@@ -28,12 +28,10 @@ from nn.inference.steps.winograd import (
     SPARE,
     Ending,
     Matrix,
+    convolve_boards,
     count_rows,
     count_tiles,
-    gather_tiles,
-    multiply_rows,
     pack_products,
-    scatter_tiles,
     transform_filters,
 )
 from nn.point_marks import CANDIDATE, MARKS
@@ -60,8 +58,8 @@ class PointJudge(NamedTuple):
     """A classifier, and its work space for one board size. F is a multiple of sixteen here."""
 
     first: np.ndarray  # float32 [15, K, K * F]: as in Classifier
-    hidden: np.ndarray  # float32 [L * 25 * F * F]: the factors of its weights, as multiply_rows reads them
-    hidden_bias: np.ndarray  # float32 [L * F]
+    layers: int  # L
+    numbers: np.ndarray  # float32 [L * 25 * F * F + L * F]: these layers' factors, as multiply_rows reads them; biases
     last: np.ndarray  # float32 [F]
     base: np.ndarray  # float32 [W, W * F]: what the empty board gives
     sums: np.ndarray  # float32 [W, W * F]
@@ -127,7 +125,7 @@ def new_judge(weights: Classifier, board_size: int, threshold: float) -> PointJu
     weights = pad_filters(weights)
     size, filters = len(weights.on_board), len(weights.bias)
     factors = [pack_products(transform_filters(layer.reshape(filters, filters, 3, 3))) for layer in weights.hidden]
-    hidden = np.concatenate([np.zeros(0, dtype=np.float32), *(layer.ravel() for layer in factors)])
+    numbers = np.concatenate([*(layer.ravel() for layer in factors), weights.hidden_bias.ravel()])
     width = board_size + 2 * (size // 2)
     base = np.tile(weights.bias, (width, width, 1))
     for y in range(board_size):
@@ -137,7 +135,7 @@ def new_judge(weights: Classifier, board_size: int, threshold: float) -> PointJu
     margin = np.zeros(board_size**2, dtype=np.float32)
     lines = count_rows(count_tiles(board_size) ** 2)
     room = 2 * board_size**2 * filters + SPARE + 2 * FACTORS * lines * filters
-    return PointJudge(weights.first, hidden, weights.hidden_bias.ravel(), weights.last, base, np.zeros_like(base),
+    return PointJudge(weights.first, len(factors), numbers, weights.last, base, np.zeros_like(base),
                       np.zeros(room, dtype=np.float32), np.zeros(board_size**2, dtype=np.uint16),
                       np.zeros_like(margin), margin, threshold)
 
@@ -209,18 +207,11 @@ def bend_sums(judge: PointJudge, size: int) -> None:
 @kernel
 def convolve(judge: PointJudge, layer: int, size: int) -> None:
     """Calculate a layer of 3x3 with its bend, from one of the two matrices to the other. Modifies judge.memory."""
-    memory, filters, points = judge.memory, len(judge.last), size * size
-    lines = count_rows(count_tiles(size) ** 2)
-    length, work = lines * filters, 2 * points * filters
-    source, products = work + SPARE, work + SPARE + FACTORS * length
-    now = layer % 2
-    scatter_tiles(memory, Matrix(now * points * filters, filters), 1, size, filters, lines, work)
-    for factor in range(FACTORS):
-        multiply_rows(memory, Matrix(source + factor * length, filters), lines, filters, judge.hidden,
-                      (layer * FACTORS + factor) * filters * filters, Matrix(products + factor * length, filters),
-                      filters)
-    gather_tiles(memory, Matrix(products, filters), lines, Matrix((1 - now) * points * filters, filters), 1, size, work,
-                 Ending(judge.hidden_bias, layer * filters, False, 0, True))
+    filters, now = len(judge.last), layer % 2
+    length, weights = size * size * filters, FACTORS * filters * filters
+    source, target = Matrix(now * length, filters), Matrix((1 - now) * length, filters)
+    ending = Ending(judge.numbers, judge.layers * weights + layer * filters, False, 0, True)
+    convolve_boards(judge.memory, source, filters, target, filters, 1, size, layer * weights, 2 * length, ending)
 
 
 @kernel
@@ -239,14 +230,14 @@ def judge_points(judge: PointJudge, state: State) -> None:
     Points that are no candidates have a margin of 1.
     """
     size, filters = state.info[SIZE], len(judge.last)
-    points, layers = size * size, len(judge.hidden_bias) // filters
+    points = size * size
     add_marks(judge, size)
     bend_sums(judge, size)
-    for layer in range(layers):
+    for layer in range(judge.layers):
         convolve(judge, layer, size)
     for point in range(points):
         is_candidate = judge.marks[point] >> CANDIDATE & 1
-        start = (layers % 2 * points + point) * filters
+        start = (judge.layers % 2 * points + point) * filters
         judge.logit[point] = sum_filters(judge, start) if is_candidate else -math.inf
         judge.margin[point] = judge.logit[point]
     weigh(judge.margin)

@@ -22,18 +22,7 @@ from common.lanes import (
     spread_lanes,
     store_lanes,
 )
-from nn.inference.steps.winograd import (
-    FACTORS,
-    SPARE,
-    Ending,
-    Matrix,
-    count_rows,
-    count_tiles,
-    finish,
-    gather_tiles,
-    multiply_rows,
-    scatter_tiles,
-)
+from nn.inference.steps.winograd import Ending, Matrix, convolve_boards, count_rows, finish, multiply_rows
 
 # What a row of the table says: what is done, with which matrices, and where in the numbers weights and bias begin.
 KIND, SOURCE, FIRST, TARGET, CHANNELS, FILTERS, WEIGHT, BIAS, RESIDUAL, RECTIFY, REACH = range(11)
@@ -81,24 +70,13 @@ def multiply(step: np.ndarray, memory: np.ndarray, numbers: np.ndarray, source: 
 
     Both are matrix products, of which a convolution has 25.
     """
-    channels, filters, factors = step[CHANNELS], step[FILTERS], 1
-    lines = count_rows(rows)
-    products = work
-    if step[KIND] == CONVOLVE:
-        lines, factors = count_rows(count * count_tiles(size) ** 2), FACTORS
-        scatter_tiles(memory, source, count, size, channels, lines, work)
-        source = Matrix(work + SPARE, channels)
-        products = work + SPARE + FACTORS * lines * channels
-    for factor in range(factors):
-        inputs = Matrix(source.start + factor * lines * channels, source.columns)
-        outputs = Matrix(products + factor * lines * filters, filters)
-        multiply_rows(memory, inputs, lines, channels, numbers, step[WEIGHT] + factor * channels * filters, outputs,
-                      filters)
+    channels, filters = step[CHANNELS], step[FILTERS]
     ending = Ending(numbers, step[BIAS], residual >= 0, residual - target.start, step[RECTIFY] > 0)
     if step[KIND] == CONVOLVE:
-        gather_tiles(memory, Matrix(products, filters), lines, target, count, size, work, ending)
+        convolve_boards(memory, source, channels, target, filters, count, size, step[WEIGHT], work, ending)
     else:
-        end_rows(memory, products, target, rows, filters, ending)
+        multiply_rows(memory, source, count_rows(rows), channels, numbers, step[WEIGHT], Matrix(work, filters), filters)
+        end_rows(memory, work, target, rows, filters, ending)
 
 
 @kernel

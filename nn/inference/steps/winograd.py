@@ -224,3 +224,20 @@ def gather_tiles(memory: np.ndarray, products: Matrix, rows: int, target: Matrix
                 for j in range(min(TILE, size - x)):
                     at = target.start + (board + (y + i) * size + x + j) * target.columns + filter
                     finish(memory, at, add_lanes(load_lanes(memory, edge + j * LANES), bias, 1.0), ending)
+
+
+@kernel
+def convolve_boards(memory: np.ndarray, source: Matrix, channels: int, target: Matrix, filters: int, count: int,
+                    size: int, weight: int, work: int, ending: Ending) -> None:
+    """Calculate a convolution of so many boards, with work space from `work` on. Modifies memory.
+
+    The factors of its weights stand in ending.numbers from `weight` on.
+    """
+    lines = count_rows(count * count_tiles(size) ** 2)
+    factors, products = work + SPARE, work + SPARE + FACTORS * lines * channels
+    scatter_tiles(memory, source, count, size, channels, lines, work)
+    for factor in range(FACTORS):
+        multiply_rows(memory, Matrix(factors + factor * lines * channels, channels), lines, channels, ending.numbers,
+                      weight + factor * channels * filters, Matrix(products + factor * lines * filters, filters),
+                      filters)
+    gather_tiles(memory, Matrix(products, filters), lines, target, count, size, work, ending)
