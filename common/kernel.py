@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 import numba
 
 from common.kernel_cache import KernelCache, cache_folder
+from common.kernel_parts import PartCache, PartCompiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -62,14 +63,15 @@ def kernel(function: Function) -> Function:
     without reference counts; with that and with inlining everywhere, passing a tuple of arrays costs nothing
     (measured: random games three times, legality of a whole board twenty times as fast).
 
-    There are two compilations: one that Python calls, and one that other kernels inline. The second has no code that
-    unpacks Python's objects, and one form for all sizes of integers; so a first start compiles in half of the time.
+    There are two compilations: one that Python calls, and one that is a part of other kernels (common/kernel_parts.py).
+    The second has no code that unpacks Python's objects, and one form for all sizes of integers; so a first start
+    compiles in half of the time.
     """
     njit: Any = numba.njit  # its stubs lack some of these options
     compiled = njit(function, **OPTIONS)
     if compiled is function:  # NUMBA_DISABLE_JIT
         return function
-    inlined = njit(function, **OPTIONS, no_cpython_wrapper=True)
+    inlined = njit(function, **OPTIONS, no_cpython_wrapper=True, pipeline_class=PartCompiler)
     compile_for = compiled._compile_for_args
 
     def compile_or_interpret(*arguments: Any, **named: Any) -> Any:
@@ -84,5 +86,5 @@ def kernel(function: Function) -> Function:
     compiled._compile_for_args = compile_or_interpret
     compiled.get_call_template, compiled.get_overload = get_inlined, inlined.get_overload
     if cache_folder() is not None:
-        compiled._cache, inlined._cache = KernelCache(function), KernelCache(function, "-inlined")
+        compiled._cache, inlined._cache = KernelCache(function), PartCache(function, "-inlined")
     return cast(Function, compiled)

@@ -12,10 +12,11 @@ from tests.test_floors import ROOT, program_files
 
 # Methods that are found by their names: commands of GTP (gtp/commands/), messages of the page (browser/session.py).
 FOUND_BY_NAME = re.compile(r"(cmd|unlisted|do)_")
-# What libraries call: pickle, and numba's cache.
+# What libraries call: pickle, and numba's compiler and cache.
 CALLED_BY_LIBRARIES = {"_ShapeReader.find_class", "_ShapeReader.persistent_load", "ContentLocator.get_cache_path",
                        "ContentLocator.get_source_stamp", "ContentLocator.get_disambiguator",
-                       "ContentLocator.from_function"}
+                       "ContentLocator.from_function", "NoEnvironments.set_env", "PartCacheImpl.rebuild",
+                       "PartLibrary.get_pointer_to_function", "PartLibrary.serialize_using_object_code"}
 
 
 def public_names(tree: ast.AST, owner: str = "") -> Iterator[tuple[str, ast.AST]]:

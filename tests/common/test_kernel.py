@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import threading
 import uuid
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from numba.core import event
 
 from common.kernel import wait_for_compiler, without_compiler
+from common.kernel_parts import PartLibrary
 
 SOURCE = '''
 from common.kernel import kernel
@@ -96,3 +98,11 @@ def test_a_command_that_has_waited_long_enough_compiles(kernels: ModuleType):
         assert kernels.walk.signatures
     kernels.step(*arguments()[:1], 1)
     assert kernels.step.signatures
+
+
+def test_parts_are_bitcode_that_only_kernels_call(kernels: ModuleType):
+    kernels.walk(*arguments())
+    parts = list(inspect.getclosurevars(kernels.step.get_call_template).nonlocals["inlined"].overloads.values())
+    assert [type(part.library) for part in parts] == [PartLibrary]
+    assert parts[0].library.serialize_using_object_code()[1] == "bitcode"
+    assert not kernels.step.overloads, "what only kernels call is compiled for Python, too"

@@ -93,7 +93,7 @@ def make_program(root: Path) -> None:
         "run.py": "from board.outer import walk\nprint(walk(1000), sum(walk.stats.cache_hits.values()))\n",
     }
     write_files(root, files)
-    for name in ("kernel.py", "kernel_cache.py", "lock_file.py"):
+    for name in ("kernel.py", "kernel_cache.py", "kernel_parts.py", "lock_file.py"):
         shutil.copy(ROOT / "common" / name, root / "common")
 
 
@@ -133,6 +133,21 @@ def test_another_copy_finds_the_code_and_an_edited_one_does_not(tmp_path: Path):
     assert run_program(tmp_path / "second", tmp_path / "cache") == "1020 1"
     (tmp_path / "second" / "board" / "constant.py").write_text("STEP = 1\n")
     assert run_program(tmp_path / "second", tmp_path / "cache") == "1002 0"
+
+
+@pytest.mark.slow
+def test_a_kernel_that_was_edited_is_made_of_the_parts_that_were_kept(tmp_path: Path):
+    make_program(tmp_path)
+    (tmp_path / "run.py").write_text(
+        "from board.outer import walk\nfrom board import inner\nfrom numba.core import event\n\n"
+        "with event.install_recorder('numba:compile') as recorder:\n"
+        "    answer = walk(1000)\n"
+        "print(answer, *sorted({kept.data['dispatcher'].py_func.__name__ for _, kept in recorder.buffer\n"
+        "                       if not sum(kept.data['dispatcher'].stats.cache_hits.values())}))\n")
+    assert run_program(tmp_path, tmp_path / "cache") == "1020 step walk"
+    outer = tmp_path / "board" / "outer.py"
+    outer.write_text(outer.read_text().replace("step(step(x))", "step(x) * 2"))
+    assert run_program(tmp_path, tmp_path / "cache") == "2020 walk"
 
 
 def test_two_writers_do_not_mix_their_code(tmp_path: Path):

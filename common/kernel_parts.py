@@ -1,0 +1,91 @@
+"""Kernels as parts of other kernels: kept as bitcode of LLVM, never turned into machine code by themselves.
+
+numba optimizes each function and makes machine code of it, with all that it calls, before another one may call it:
+what is five calls deep would be compiled five times. A part is only checked, lowered and linked; the kernel that Python
+calls is optimized as a whole, once.
+"""
+
+from typing import Any
+
+from llvmlite import binding
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+
+from common.kernel_cache import KernelCache, KernelCacheImpl
+
+
+class NoEnvironments:
+    """A code generator without the environments, from which errors are told: only machine code has a place for them."""
+
+    def __init__(self, codegen: Any) -> None:
+        """Stand for a code generator of numba."""
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the generator itself has."""
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Do nothing: a part has no place for it, and kernels raise nothing."""
+
+
+class PartLibrary(JITCodeLibrary):
+    """The code of one part, with that of its own parts, for others to link."""
+
+    @property
+    def codegen(self) -> Any:
+        """The code generator."""
+        return NoEnvironments(self._codegen)
+
+    def _optimize_final_module(self) -> None:
+        """Do nothing: a kernel is optimized as a whole. What the function itself says is simplified before."""
+
+    def _finalize_final_module(self) -> None:
+        """Let others link the code, without the engine, which would make machine code of it."""
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return 0: nobody calls a part."""
+        return 0
+
+    def serialize_using_object_code(self) -> Any:
+        """Return what numba keeps on disk."""
+        return self.serialize_using_bitcode()
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: Any) -> "PartLibrary":
+        """Return what was kept on disk."""
+        name, _, bitcode = state
+        library = cls(codegen, name)
+        library._final_module = binding.parse_bitcode(bitcode)
+        library._finalize_final_module()
+        return library
+
+
+class PartCompiler(Compiler):
+    """numba's compiler, which makes a PartLibrary."""
+
+    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *rest: Any) -> None:
+        """Prepare to compile one function, as numba asks for it."""
+        super().__init__(typingctx, targetctx, library or PartLibrary(targetctx.codegen(), "part"), *rest)
+
+
+class PartCacheImpl(KernelCacheImpl):
+    """Reading and writing of parts."""
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """Return a part from what was kept; numba holds its lock meanwhile, so that no other thread compiles."""
+        codegen = target_context.codegen()
+        before, codegen._library_class = codegen._library_class, PartLibrary
+        try:
+            return super().rebuild(target_context, payload)
+        finally:
+            codegen._library_class = before
+
+
+class PartCache(KernelCache):
+    """The cache of one kernel as a part of others."""
+
+    _impl_class = PartCacheImpl
