@@ -130,7 +130,9 @@ class Engine(Game):
                 plain = PlayoutTree(size, replace(params, tactics=Tactics()))
                 plain.search(GoBoard(size), Stone.BLACK, SearchLimit(1, strict=True))
             else:
-                compile_planes(plane_set_of(self.evaluator))
+                plane_set = plane_set_of(self.evaluator)
+                compile_planes(plane_set)
+                self.evaluator(plane_set.new_planes(size, 1))
         self._warm_up(size)
         if isinstance(self._evaluator, CachedEvaluator):
             self._evaluator.prepare_more()

@@ -1,4 +1,4 @@
-"""What a first start compiles, in two processes: the search with a network in a child, the rest here.
+"""What a first start compiles, in two processes: rules and search with a network in a child, planes and network here.
 
 numba compiles on one core, since it holds a lock; the cache on disk is where the two meet. Later starts find all there.
 Each half takes about as long as the other, loading torch and the network included. What no move needs, the child
@@ -101,9 +101,9 @@ def compile_planes(plane_set: PlaneSet) -> None:
 
 
 def compile_in_child(done: Connection, *more: Callable[[], None]) -> None:
-    """Compile the search, and more, say so, and go on with the estimates; in a process that ends with its parent."""
+    """Compile search, rules and more, say so, and go on with the estimates; in a process that ends with its parent."""
     end_with_parent()
-    for work in (compile_search, *more):
+    for work in (compile_search, compile_rules, *more):
         work()
     done.close()
     compile_estimates()
@@ -179,5 +179,4 @@ def compiling(*more: Callable[[], None]) -> Iterator[None]:
         with running(child):
             done.close()
             yield
-            compile_rules()
         told.poll(None)  # ends when the child says so or is gone; should it have failed, the first search compiles
