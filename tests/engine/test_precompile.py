@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numba
 import pytest
@@ -68,20 +68,31 @@ def test_a_game_compiles_nothing_once_the_engine_is_loaded(root: Path, model: st
 
 
 def test_only_a_first_start_compiles(monkeypatch: pytest.MonkeyPatch):
-    done: list[str] = []
-    monkeypatch.setattr(precompile, "compile_rules", lambda: done.append("rules"))
     monkeypatch.setattr(precompile, "compile_in_child", abs)  # fails in the child: nobody depends on it
     monkeypatch.setattr(precompile, "count_usable_cores", lambda: 2)
-    for is_cached, expected in ((True, []), (False, ["rules"])):
+    for is_cached in (True, False):
         monkeypatch.setattr(precompile, "is_cached", lambda kernel, answer=is_cached: answer)
         with precompile.compiling():
-            assert not done
-        assert done == expected
+            assert len(multiprocessing.active_children()) == (not is_cached)
         for child in multiprocessing.active_children():
             child.join()
     with pytest.raises(OSError), precompile.compiling():
         raise OSError
-    assert done == ["rules"] and not multiprocessing.active_children()
+    assert not multiprocessing.active_children()
+
+
+def test_a_move_can_be_made_before_the_estimates_are_compiled(monkeypatch: pytest.MonkeyPatch):
+    done: list[str] = []
+
+    class Told:
+        def close(self) -> None:
+            done.append("told")
+
+    monkeypatch.setattr(precompile, "end_with_parent", lambda: None)
+    for name in ("search", "rules", "estimates"):
+        monkeypatch.setattr(precompile, f"compile_{name}", lambda name=name: done.append(name))
+    precompile.compile_in_child(cast(Any, Told()), lambda: done.append("more"))
+    assert done == ["search", "rules", "more", "told", "estimates"]
 
 
 def test_only_a_first_start_compiles_playouts_beside_the_tree(monkeypatch: pytest.MonkeyPatch):
