@@ -38,7 +38,7 @@ from nn.training.run_config import RunProgress, TrainError
 from nn.training.run_files import RunFiles
 from nn.training.schedule import CosineSchedule
 
-FILTERS, LAYERS, EPOCHS, LEARNING_RATE = 24, 4, 4, 0.02
+FILTERS, LAYERS, EPOCHS, LEARNING_RATE = 32, 4, 4, 0.02
 # The options of train.py that mean something here.
 TAKEN = ("kifu_dir", "board_sizes", "filters", "blocks", "epochs", "minutes", "batch_size", "learning_rate", "seed",
          "use_gpu", "output", "restart", "labels", "teacher_weight", "start")
