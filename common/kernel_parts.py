@@ -7,7 +7,6 @@ calls is optimized as a whole, once.
 
 from typing import Any
 
-from llvmlite import binding
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
@@ -53,15 +52,6 @@ class PartLibrary(JITCodeLibrary):
     def serialize_using_object_code(self) -> Any:
         """Return what numba keeps on disk."""
         return self.serialize_using_bitcode()
-
-    @classmethod
-    def _unserialize(cls, codegen: Any, state: Any) -> "PartLibrary":
-        """Return what was kept on disk."""
-        name, _, bitcode = state
-        library = cls(codegen, name)
-        library._final_module = binding.parse_bitcode(bitcode)
-        library._finalize_final_module()
-        return library
 
 
 class PartCompiler(Compiler):
