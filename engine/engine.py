@@ -130,9 +130,7 @@ class Engine(Game):
                 plain = PlayoutTree(size, replace(params, tactics=Tactics()))
                 plain.search(GoBoard(size), Stone.BLACK, SearchLimit(1, strict=True))
             else:
-                plane_set = plane_set_of(self.evaluator)
-                compile_planes(plane_set)
-                self.evaluator(plane_set.new_planes(size, 1))
+                self.evaluator(compile_planes(plane_set_of(self.evaluator), size))  # compiles what asks the network
         self._warm_up(size)
         if isinstance(self._evaluator, CachedEvaluator):
             self._evaluator.prepare_more()

@@ -93,11 +93,11 @@ def compile_estimates() -> None:
     encode_board(board, color, BLIND)
 
 
-def compile_planes(plane_set: PlaneSet) -> None:
-    """Compile what makes the planes that the network wants."""
-    positions = plane_set.new_positions(SIZE, 1)
-    positions.now[:] = positions.past[:] = GoBoard(SIZE).state.buffer
-    Encoder(plane_set, SIZE, plane_set.new_planes(SIZE, 1))(positions, 1, 0.0)
+def compile_planes(plane_set: PlaneSet, size: int = SIZE) -> np.ndarray:
+    """Compile what makes the planes that the network wants; return those of the empty board, [1, P, size, size]."""
+    positions = plane_set.new_positions(size, 1)
+    positions.now[:] = positions.past[:] = GoBoard(size).state.buffer
+    return Encoder(plane_set, size, plane_set.new_planes(size, 1))(positions, 1, 0.0)
 
 
 def compile_in_child(done: Connection, *more: Callable[[], None]) -> None:
