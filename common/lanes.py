@@ -7,6 +7,7 @@ AVX-512, four without AVX. Additions and multiplications stay two steps, so that
 the same with numpy.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,15 @@ from numba.extending import lower_builtin, models, register_model, type_callable
 
 LANES = 16
 VECTOR = ir.VectorType(ir.FloatType(), LANES)
+WHOLES = ir.VectorType(ir.IntType(32), LANES)
+# Powers of e that a float32 can be, and log(2) as a sum whose first part times a small whole number is exact.
+LEAST_POWER, GREATEST_POWER = -87.0, 88.0
+LOG_2 = (0.693359375, -2.12194440e-4)
+# Added and subtracted, it rounds a small float32 to a whole number.
+ROUNDING = 1.5 * 2.0**23
+# Of a float32: its exponent of 2 is stored with EXPONENT_BIAS added, above so many bits.
+EXPONENT_BIAS, FRACTION_BITS = 127, 23
+TERMS = 6  # of the series of e^r for |r| <= log(2) / 2, the last one
 
 
 class LanesType(types.Type):
@@ -56,6 +66,16 @@ def greater_lanes(lanes: np.ndarray, others: np.ndarray) -> np.ndarray:
 def multiply_lanes(lanes: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return the product of each pair of numbers."""
     return lanes * others
+
+
+def divide_lanes(lanes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the quotient of each pair of numbers."""
+    return lanes / others
+
+
+def exp_lanes(lanes: np.ndarray) -> np.ndarray:
+    """Return e to the power of each number, to six digits; numbers beyond -87 and 88 count as these."""
+    return np.exp(np.clip(lanes, np.float32(LEAST_POWER), np.float32(GREATEST_POWER)))
 
 
 def spread_lanes(number: float) -> np.ndarray:
@@ -109,6 +129,31 @@ def lower_multiply(_context: Any, builder: Any, _signature: Any, arguments: Any)
     return builder.fmul(*arguments)
 
 
+def lower_divide(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    """Write the instructions of divide_lanes."""
+    return builder.fdiv(*arguments)
+
+
+def lower_exp(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    """Write the instructions of exp_lanes: x = n log(2) + r, and e^x is 2^n times the Taylor series of e^r."""
+    def lanes_of(number: float) -> Any:
+        return ir.Constant(VECTOR, [float(np.float32(number))] * LANES)
+
+    (x,) = arguments
+    for sign, bound in ((">", LEAST_POWER), ("<", GREATEST_POWER)):
+        x = builder.select(builder.fcmp_ordered(sign, x, lanes_of(bound)), x, lanes_of(bound))
+    wide = builder.fadd(builder.fmul(x, lanes_of(1.0 / math.log(2.0))), lanes_of(ROUNDING))
+    whole = builder.fsub(wide, lanes_of(ROUNDING))
+    for part in LOG_2:
+        x = builder.fsub(x, builder.fmul(whole, lanes_of(part)))
+    series = lanes_of(1.0 / math.factorial(TERMS))
+    for n in range(TERMS - 1, -1, -1):
+        series = builder.fadd(builder.fmul(series, x), lanes_of(1.0 / math.factorial(n)))
+    exponent = builder.add(builder.fptosi(whole, WHOLES), ir.Constant(WHOLES, [EXPONENT_BIAS] * LANES))
+    power = builder.shl(exponent, ir.Constant(WHOLES, [FRACTION_BITS] * LANES))
+    return builder.fmul(series, builder.bitcast(power, VECTOR))
+
+
 def lower_spread(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Write the instructions of spread_lanes."""
     return spread(builder, context.cast(builder, arguments[0], signature.args[0], types.float32))
@@ -144,5 +189,7 @@ register(spread_lanes, lambda number: lanes_type, (types.Float,), lower_spread)
 register(add_lanes, lambda sums, lanes, factor: lanes_type, (LanesType, LanesType, types.Float), lower_add)
 register(greater_lanes, lambda lanes, others: lanes_type, (LanesType, LanesType), lower_greater)
 register(multiply_lanes, lambda lanes, others: lanes_type, (LanesType, LanesType), lower_multiply)
+register(divide_lanes, lambda lanes, others: lanes_type, (LanesType, LanesType), lower_divide)
+register(exp_lanes, lambda lanes: lanes_type, (LanesType,), lower_exp)
 register(fuse_lanes, lambda sums, lanes, numbers, index: lanes_type,
          (LanesType, LanesType, types.Array, types.Integer), lower_fuse)

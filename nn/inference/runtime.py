@@ -97,6 +97,7 @@ def find_fastest() -> str:
 
 def make_kernel_way() -> Callable[[], Answers]:
     """Return what runs by kernels as many convolutions as OpenVINO's formats are measured with, of the same size."""
+    from nn.inference.steps.activation import RELU
     from nn.inference.steps.evaluator import KernelEvaluator
     from nn.inference.steps.kernels import CLASSES, LOGITS, VALUE
     from nn.inference.steps.writer import StepWriter
@@ -106,9 +107,9 @@ def make_kernel_way() -> Callable[[], Answers]:
     features = writer.add_matrix(TOWER_CHANNELS)
     for _ in range(TOWER_LAYERS):
         weight, bias = (rng.normal(0.0, 0.05, (TOWER_CHANNELS, *shape)) for shape in ((TOWER_CHANNELS, 3, 3), ()))
-        features = writer.multiply(features, weight, bias, rectify=True)
+        features = writer.multiply(features, weight, bias, activation=RELU)
     writer.answer(LOGITS, features)
-    writer.answer(VALUE, writer.pool(features, TOWER_CHANNELS), CLASSES)
+    writer.answer(VALUE, writer.pool(features, TOWER_CHANNELS, RELU), CLASSES)
     evaluator = KernelEvaluator(writer.finish())
     planes = np.zeros((TOWER_POSITIONS, evaluator.plane_set.planes, TOWER_SIZE, TOWER_SIZE), dtype=np.float32)
     return lambda: evaluator.evaluate_plainly(planes)

@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from common.kernel import kernel, without_compiler
 from common.lanes import (
     LANES,
     add_lanes,
+    divide_lanes,
+    exp_lanes,
     fuse_lanes,
     greater_lanes,
     load_lanes,
@@ -64,3 +67,35 @@ def test_fused_lanes_round_once() -> None:
     with without_compiler():
         getattr(multiply_fused, "py_func", multiply_fused)(source, target, factors)
     assert np.allclose(target, expected, rtol=1e-5)
+
+
+@kernel
+def divide_powers(source: np.ndarray, target: np.ndarray) -> None:
+    """Put into target e^x of sixteen numbers, and behind them their quotient with the next sixteen.
+
+    Modifies target.
+    """
+    powers = exp_lanes(load_lanes(source, 0))
+    store_lanes(target, 0, powers)
+    store_lanes(target, LANES, divide_lanes(powers, load_lanes(source, LANES)))
+
+
+@pytest.mark.parametrize("middle", [-200.0, -80.0, -10.0, 0.0, 1.0, 20.0, 80.0, 200.0])
+def test_powers_and_quotients(middle: float) -> None:
+    rng = np.random.default_rng(3)
+    source = np.concatenate((middle + rng.normal(0.0, 4.0, LANES), rng.uniform(0.5, 2.0, LANES))).astype(np.float32)
+    compiled, python = np.zeros((2, 2 * LANES), dtype=np.float32)
+    divide_powers(source, compiled)
+    with without_compiler():
+        getattr(divide_powers, "py_func", divide_powers)(source, python)
+    expected = np.exp(np.clip(source[:LANES].astype(np.float64), -87.0, 88.0))
+    for found in (compiled, python):
+        assert np.allclose(found[:LANES], expected, rtol=1e-6)
+        assert np.allclose(found[LANES:], expected / source[LANES:], rtol=1e-6)
+
+
+def test_e_to_the_power_of_0_is_1() -> None:
+    source, target = np.zeros(2 * LANES, dtype=np.float32), np.zeros(2 * LANES, dtype=np.float32)
+    source[LANES:] = 1.0
+    divide_powers(source, target)
+    assert (target == 1.0).all()

@@ -20,7 +20,7 @@ from nn.inference.steps.writer import UnknownPart, pad_groups
 from nn.model_file import ModelFile
 from nn.network.dual_net import DualNet
 from nn.network.katago import KataGoNet
-from nn.network.pooled_net import PooledConfig, PooledNet
+from nn.network.pooled_net import ACTIVATIONS, BLOCKS, PooledConfig, PooledNet
 from nn.network.weights import Network, save_network
 from nn.plane_sets import PLANE_SETS
 from tests.reference.katago_model import PLAIN, POOLING, TinyNetwork, forward
@@ -73,10 +73,11 @@ def test_the_lecture_s_network(size: int, filters: int, blocks: int) -> None:
         assert_same(network, size, count)
 
 
-@pytest.mark.parametrize("block", ["res", "gpool", "bottleneck"])
+@pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
+@pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.parametrize(("size", "filters"), [(5, 20), (7, 32), (9, 96), (19, 16)])
-def test_pooled_networks(block: str, size: int, filters: int) -> None:
-    network = shake(PooledNet(PooledConfig(filters=filters, blocks=2, block=block)), size)
+def test_pooled_networks(block: str, activation: str, size: int, filters: int) -> None:
+    network = shake(PooledNet(PooledConfig(filters=filters, blocks=2, block=block, activation=activation)), size)
     for count in (1, 7):
         assert_same(network, size, count)
 
@@ -94,13 +95,23 @@ def test_networks_of_katago(version: int, blocks: list, kernel: int, size: int) 
         assert np.allclose(answer, expected, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("network", [
-    PooledNet(PooledConfig(filters=16, blocks=1, activation="mish")),
-    PooledNet(PooledConfig(filters=16, blocks=1, block="se")),
-    KataGoNet(TinyNetwork(12, "ACTIVATION_SILU").content(True)),
-], ids=["mish", "se", "KataGo's SILU"])
-def test_what_has_no_step_is_said(network: Network) -> None:
-    with pytest.raises(UnknownPart):
+@pytest.mark.parametrize("activation", ["ACTIVATION_MISH", "ACTIVATION_SILU", "ACTIVATION_IDENTITY"])
+def test_activations_of_katago(activation: str) -> None:
+    network = TinyNetwork(15, activation, blocks=[[PLAIN, POOLING], PLAIN])
+    planes = make_planes("katago", 9, 3)
+    found = KernelEvaluator(make_steps(KataGoNet(network.content(True)).eval(), 9)).evaluate_plainly(planes)
+    for answer, expected in zip(found, forward(network, planes), strict=True):
+        assert np.allclose(answer, expected, rtol=1e-3, atol=1e-3)
+
+
+def test_what_has_no_step_is_said() -> None:
+    network = PooledNet(SMALL)
+    network.activation = torch.nn.Tanh()
+    with pytest.raises(UnknownPart, match="Tanh"):
+        make_steps(network.eval(), 9)
+    network = PooledNet(SMALL)
+    network.blocks[0] = torch.nn.Conv2d(20, 20, 3, padding=1)
+    with pytest.raises(UnknownPart, match="Conv2d"):
         make_steps(network.eval(), 9)
 
 
@@ -117,8 +128,10 @@ def test_what_a_call_left_behind_changes_no_other() -> None:
         assert np.array_equal(answer, again), "nothing is read that was not written"
 
 
-def test_compiled_steps_are_those_of_python() -> None:
-    table = make_steps(shake(PooledNet(PooledConfig(filters=16, blocks=2)), 2), 4)
+@pytest.mark.parametrize(("block", "activation"), [("gpool", "relu"), ("se", "mish"), ("res", "swish")])
+def test_compiled_steps_are_those_of_python(block: str, activation: str) -> None:
+    network = PooledNet(PooledConfig(filters=16, blocks=2, block=block, activation=activation))
+    table = make_steps(shake(network, 2), 4)
     planes, layout = make_planes("rich", 4, 1), lay_out(table, 1)
     answers = np.zeros((2, 1, table.find_ends()[-1]), dtype=np.float32)
     compiled: Any = kernels.run_steps

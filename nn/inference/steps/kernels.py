@@ -22,15 +22,17 @@ from common.lanes import (
     spread_lanes,
     store_lanes,
 )
+from nn.inference.steps.activation import RELU, activate_rows, excite_board
 from nn.inference.steps.winograd import Ending, Matrix, convolve_boards, count_rows, finish, multiply_rows
 
 # What a row of the table says: what is done, with which matrices, and where in the numbers weights and bias begin.
-KIND, SOURCE, FIRST, TARGET, CHANNELS, FILTERS, WEIGHT, BIAS, RESIDUAL, RECTIFY, REACH = range(11)
+KIND, SOURCE, FIRST, TARGET, CHANNELS, FILTERS, WEIGHT, BIAS, RESIDUAL, ACTIVATION, REACH = range(11)
 WIDTH = REACH + 1
 # The kinds of steps: a convolution of 3x3; a matrix product row by row (a convolution of 1x1, or one of boards); means
-# and maxima over the points of a board; a board's numbers added to all its points; channels scaled and shifted; and a
-# convolution of any size, of inputs of which most are 0, added to what is there.
-CONVOLVE, MIX, POOL, SPREAD, SCALE, SPARSE = range(6)
+# and maxima over the points of a board; a board's numbers added to all its points; channels scaled and shifted; a
+# convolution of any size, of inputs of which most are 0, added to what is there; an activation other than ReLU, which
+# the others do by the way; and squeeze and excitation: a residual, scaled and shifted by a board's numbers, is added.
+CONVOLVE, MIX, POOL, SPREAD, SCALE, SPARSE, ACTIVATE, EXCITE = range(8)
 # What is told of a matrix: where it starts (in a table the number of the matrix in whose place it is), its columns, and
 # whether its rows are points.
 START, COLUMNS, OF_POINTS = range(3)
@@ -71,7 +73,7 @@ def multiply(step: np.ndarray, memory: np.ndarray, numbers: np.ndarray, source: 
     Both are matrix products, of which a convolution has 25.
     """
     channels, filters = step[CHANNELS], step[FILTERS]
-    ending = Ending(numbers, step[BIAS], residual >= 0, residual - target.start, step[RECTIFY] > 0)
+    ending = Ending(numbers, step[BIAS], residual >= 0, residual - target.start, step[ACTIVATION] == RELU)
     if step[KIND] == CONVOLVE:
         convolve_boards(memory, source, channels, target, filters, count, size, step[WEIGHT], work, ending)
     else:
@@ -88,7 +90,7 @@ def pool(step: np.ndarray, memory: np.ndarray, source: Matrix, target: Matrix, c
             total, highest = spread_lanes(0.0), spread_lanes(-np.inf)
             for point in range(points):
                 lanes = load_lanes(memory, at + point * source.columns)
-                if step[RECTIFY]:
+                if step[ACTIVATION] == RELU:
                     lanes = greater_lanes(lanes, spread_lanes(0.0))
                 total, highest = add_lanes(total, lanes, 1.0), greater_lanes(highest, lanes)
             at = target.start + n * target.columns + channel
@@ -100,7 +102,7 @@ def pool(step: np.ndarray, memory: np.ndarray, source: Matrix, target: Matrix, c
 def spread(step: np.ndarray, memory: np.ndarray, numbers: np.ndarray, source: Matrix, target: Matrix, count: int,
            points: int) -> None:
     """Do a step SPREAD. Modifies memory."""
-    ending = Ending(numbers, 0, False, 0, step[RECTIFY] > 0)
+    ending = Ending(numbers, 0, False, 0, step[ACTIVATION] == RELU)
     for n in range(count):
         for channel in range(0, step[CHANNELS], LANES):
             lanes = load_lanes(memory, source.start + n * source.columns + channel)
@@ -112,7 +114,7 @@ def spread(step: np.ndarray, memory: np.ndarray, numbers: np.ndarray, source: Ma
 @kernel
 def scale(step: np.ndarray, memory: np.ndarray, numbers: np.ndarray, source: Matrix, target: Matrix, rows: int) -> None:
     """Do a step SCALE. Modifies memory."""
-    ending = Ending(numbers, 0, False, 0, step[RECTIFY] > 0)
+    ending = Ending(numbers, 0, False, 0, step[ACTIVATION] == RELU)
     for channel in range(0, step[CHANNELS], LANES):
         factor, shift = load_lanes(numbers, step[WEIGHT] + channel), load_lanes(numbers, step[BIAS] + channel)
         for row in range(rows):
@@ -141,6 +143,20 @@ def convolve_sparse(step: np.ndarray, memory: np.ndarray, numbers: np.ndarray, s
                         lanes = load_lanes(numbers, weight + filter)
                         store_lanes(memory, point + filter,
                                     fuse_lanes(load_lanes(memory, point + filter), lanes, memory, at))
+
+
+@kernel
+def excite(step: np.ndarray, memory: np.ndarray, numbers: np.ndarray, source: Matrix, hidden: int, target: Matrix,
+           count: int, points: int) -> None:
+    """Do a step EXCITE: what stands from `hidden` on is the residual, in as many columns as the target has.
+
+    Modifies memory.
+    """
+    ending = Ending(numbers, 0, False, 0, step[ACTIVATION] == RELU)
+    for n in range(count):
+        begin = n * points * target.columns
+        excite_board(memory, source.start + n * source.columns, Matrix(hidden + begin, target.columns),
+                     Matrix(target.start + begin, target.columns), step[CHANNELS], points, ending)
 
 
 @kernel
@@ -210,6 +226,10 @@ def run_steps(steps: np.ndarray, matrices: np.ndarray, numbers: np.ndarray, plan
             spread(step, memory, numbers, source, target, count, size * size)
         elif step[KIND] == SPARSE:
             convolve_sparse(step, memory, numbers, source, target, count, size)
+        elif step[KIND] == ACTIVATE:
+            activate_rows(memory, rows, source, step[CHANNELS], step[ACTIVATION])
+        elif step[KIND] == EXCITE:
+            excite(step, memory, numbers, source, residual, target, count, size * size)
         else:
             scale(step, memory, numbers, source, target, rows)
     for board in range(count):

@@ -1,6 +1,6 @@
 """From a network on torch to the table of steps that kernels go through (nn/inference/steps/kernels.py).
 
-Known are the networks of this program, and KataGo's, whose convolutions are of 3x3 or 1x1 and whose activation is ReLU.
+Known are the networks of this program, and KataGo's, whose convolutions are of 3x3 or 1x1.
 """
 
 from collections.abc import Callable
@@ -14,10 +14,20 @@ from torch.nn import functional
 from nn.inference.evaluator import copy_for_inference, find_facts
 from nn.inference.folded_net import FoldedNet
 from nn.inference.prepared_net import PreparedHeads, PreparedNet
+from nn.inference.steps.activation import LINEAR, MISH, RELU, SWISH
 from nn.inference.steps.kernels import LEAD, LOGITS, OWNERSHIP, VALUE
 from nn.inference.steps.table import StepTable
 from nn.inference.steps.writer import StepWriter, UnknownPart, pad_groups, to_array, to_sixteens
-from nn.network.katago import Heads, KataGoNet, NestedBottleneckBlock, NormActivation, PlainBlock, PoolingBlock
+from nn.network.katago import (
+    Heads,
+    KataGoNet,
+    NestedBottleneckBlock,
+    NormActivation,
+    PlainBlock,
+    PoolingBlock,
+    identity,
+    mish,
+)
 from nn.network.pooled_net import (
     LEAD_UNIT,
     MIDDLE_SIZE,
@@ -26,6 +36,7 @@ from nn.network.pooled_net import (
     Convolution,
     GlobalPoolingBlock,
     PooledResidualBlock,
+    SqueezeExciteBlock,
 )
 from nn.network.weights import Network
 
@@ -33,11 +44,18 @@ from nn.network.weights import Network
 NEVER = -1e9
 
 
-def check_relu(*activations: object) -> None:
-    """Raise UnknownPart unless all of these are ReLU."""
-    for activation in activations:
-        if not isinstance(activation, nn.ReLU) and activation is not functional.relu_:
-            raise UnknownPart(f"{activation}")
+# What an activation of torch, or of KataGo's, is called in a table.
+KINDS: dict[object, int] = {nn.ReLU: RELU, nn.SiLU: SWISH, nn.Mish: MISH}
+FUNCTIONS: dict[object, int] = {functional.relu_: RELU, functional.silu: SWISH, mish: MISH, identity: LINEAR}
+
+
+def find_activation(*activations: object) -> int:
+    """Return which activation all of these are; raises UnknownPart for another one, and for several."""
+    found = {KINDS.get(type(one)) if isinstance(one, nn.Module) else FUNCTIONS.get(one) for one in activations}
+    kind = found.pop()
+    if kind is None or found:
+        raise UnknownPart(f"{activations}")
+    return kind
 
 
 class Trunk:
@@ -56,9 +74,9 @@ class Trunk:
             self._hidden[key] = self.writer.add_matrix(columns)
         return self._hidden[key]
 
-    def end_block(self, convolution: nn.Conv2d, hidden: int, rectify: bool = True) -> None:
+    def end_block(self, convolution: nn.Conv2d, hidden: int, activation: int = LINEAR) -> None:
         """Write the last convolution of a block, to which its features are added."""
-        self.writer.apply(convolution, hidden, into=self.features, residual=self.features, rectify=rectify)
+        self.writer.apply(convolution, hidden, into=self.features, residual=self.features, activation=activation)
 
     def write(self, block: nn.Module) -> None:
         """Write a block; raises UnknownPart."""
@@ -68,56 +86,71 @@ class Trunk:
 
     def write_residual(self, block: PooledResidualBlock) -> None:
         """Write a block of two convolutions."""
-        check_relu(block.activation)
-        first = block.first.convolution
-        hidden = self.writer.apply(first, self.features, into=self.work_matrix(first.out_channels), rectify=True)
-        self.end_block(block.second.convolution, hidden)
+        first, activation = block.first.convolution, find_activation(block.activation)
+        hidden = self.writer.apply(first, self.features, into=self.work_matrix(first.out_channels),
+                                   activation=activation)
+        self.end_block(block.second.convolution, hidden, activation)
+
+    def write_excited(self, block: SqueezeExciteBlock) -> None:
+        """Write a block of two convolutions whose result is scaled and shifted by what the whole board says."""
+        first, second = block.first.convolution, block.second.convolution
+        activation, filters = find_activation(block.activation), second.out_channels
+        into, result = (self.work_matrix(filters, number) for number in range(2))
+        hidden = self.writer.apply(first, self.features, into=into, activation=activation)
+        pooled = self.writer.pool(self.writer.apply(second, hidden, into=result), filters, LINEAR)
+        squeeze = to_array(block.squeeze.weight)
+        means = pad_groups(np.concatenate((squeeze, np.zeros_like(squeeze)), axis=1), 1, [filters] * 2)
+        squeezed = self.writer.multiply(pooled, means, to_array(block.squeeze.bias), activation=RELU)
+        weight, bias = (pad_groups(to_array(numbers), 0, [filters] * 2)
+                        for numbers in (block.excite.weight, block.excite.bias))
+        self.writer.excite(self.writer.multiply(squeezed, weight, bias), result, self.features, filters, activation)
 
     def write_pooling(self, block: GlobalPoolingBlock) -> None:
         """Write a block that pools some channels, which its first convolution has before the others."""
-        check_relu(block.activation)
+        activation = find_activation(block.activation)
         weight, bias = to_array(block.first.convolution.weight), to_array(block.first.convolution.bias)
         behind = np.roll(weight, -block.pooled, axis=0), np.roll(bias, -block.pooled)
-        hidden = self._pool_hidden(*behind, self.features, block.spread)
-        self.end_block(block.second.convolution, hidden)
+        hidden = self._pool_hidden(*behind, self.features, block.spread, activation)
+        self.end_block(block.second.convolution, hidden, activation)
 
-    def _pool_hidden(self, weight: np.ndarray, bias: np.ndarray, source: int, linear: nn.Linear) -> int:
+    def _pool_hidden(self, weight: np.ndarray, bias: np.ndarray, source: int, linear: nn.Linear,
+                     activation: int) -> int:
         """Write a convolution whose last channels are pooled and, by a matrix product, shift the others."""
         rest = linear.out_features
         groups = [rest, len(weight) - rest]
         weight, bias = pad_groups(weight, 0, groups), pad_groups(bias, 0, groups)
         hidden = self.writer.multiply(source, weight, bias, into=self.work_matrix(len(weight)))
-        pooled = self.writer.pool(hidden, groups[1], first=to_sixteens(rest))
-        return self.writer.spread(self.writer.multiply_pooled(pooled, linear.weight, linear.bias), hidden, rest, True)
+        pooled = self.writer.pool(hidden, groups[1], activation, first=to_sixteens(rest))
+        shift = self.writer.multiply_pooled(pooled, linear.weight, linear.bias)
+        return self.writer.spread(shift, hidden, rest, activation)
 
     def write_bottleneck(self, block: BottleneckBlock) -> None:
         """Write a block of narrow convolutions between two of 1x1."""
-        check_relu(block.activation)
-        hidden = self.features
+        hidden, activation = self.features, find_activation(block.activation)
         *narrow, last = (layer.convolution for layer in block.layers if isinstance(layer, Convolution))
         for number, convolution in enumerate(narrow):
             into = self.work_matrix(convolution.out_channels, number % 2)
-            hidden = self.writer.apply(convolution, hidden, into=into, rectify=True)
-        self.end_block(last, hidden)
+            hidden = self.writer.apply(convolution, hidden, into=into, activation=activation)
+        self.end_block(last, hidden, activation)
 
     def scale(self, norm: NormActivation) -> int:
         """Write what stands in front of a block of KataGo's."""
-        check_relu(norm.activate)
         factor, shift = (to_array(tensor).ravel() for tensor in (norm.scale, norm.shift))
-        return self.writer.scale(self.features, self.work_matrix(len(factor)), factor, shift)
+        into, activation = self.work_matrix(len(factor)), find_activation(norm.activate)
+        return self.writer.scale(self.features, into, factor, shift, activation)
 
     def write_plain(self, block: PlainBlock) -> None:
         """Write a block of KataGo's of two convolutions."""
-        check_relu(block.activate)
-        into = self.work_matrix(block.first.out_channels, 1)
-        hidden = self.writer.apply(block.first, self.scale(block.before), into=into, rectify=True)
-        self.end_block(block.second, hidden, rectify=False)
+        into, activation = self.work_matrix(block.first.out_channels, 1), find_activation(block.activate)
+        hidden = self.writer.apply(block.first, self.scale(block.before), into=into, activation=activation)
+        self.end_block(block.second, hidden)
 
     def write_katago_pooling(self, block: PoolingBlock) -> None:
         """Write a block of KataGo's that pools some channels, which its first convolution has behind the others."""
-        check_relu(block.activate, block.activate_pooled)
+        activation = find_activation(block.activate, block.activate_pooled)
         weight, bias = to_array(block.first.weight), to_array(block.first.bias)
-        self.end_block(block.second, self._pool_hidden(weight, bias, self.scale(block.before), block.pooled), False)
+        source = self.scale(block.before)
+        self.end_block(block.second, self._pool_hidden(weight, bias, source, block.pooled, activation))
 
     def write_nested(self, block: NestedBottleneckBlock) -> None:
         """Write blocks of KataGo's between two convolutions, on features of their own."""
@@ -125,11 +158,12 @@ class Trunk:
         self.writer.apply(block.narrow, self.scale(block.before), into=inner.features)
         for one in block.blocks:
             inner.write(one)
-        self.end_block(block.widen, inner.scale(block.after), rectify=False)
+        self.end_block(block.widen, inner.scale(block.after))
 
 
 BLOCKS: dict[type[nn.Module], Callable[[Trunk, Any], None]] = {
-    PooledResidualBlock: Trunk.write_residual, GlobalPoolingBlock: Trunk.write_pooling,
+    PooledResidualBlock: Trunk.write_residual, SqueezeExciteBlock: Trunk.write_excited,
+    GlobalPoolingBlock: Trunk.write_pooling,
     BottleneckBlock: Trunk.write_bottleneck, PlainBlock: Trunk.write_plain,
     PoolingBlock: Trunk.write_katago_pooling, NestedBottleneckBlock: Trunk.write_nested,
 }
@@ -137,22 +171,23 @@ BLOCKS: dict[type[nn.Module], Callable[[Trunk, Any], None]] = {
 
 def write_prepared(writer: StepWriter, network: PreparedNet) -> None:
     """Write a pooled network down."""
-    stem, activation, *blocks = network.trunk
-    check_relu(activation)
+    stem, activate, *blocks = network.trunk
+    activation = find_activation(activate)
     assert isinstance(stem, Convolution) and isinstance(network.heads, PreparedHeads)
     trunk = Trunk(writer, stem.convolution.out_channels)
-    writer.apply(stem.convolution, 0, into=trunk.features, rectify=True)
+    writer.apply(stem.convolution, 0, into=trunk.features, activation=activation)
     for block in blocks:
         trunk.write(block)
     policy, score = network.heads.policy, network.heads.score
     channels = policy.local.convolution.out_channels
-    board = writer.pool(writer.apply(policy.board.convolution, trunk.features), channels)
+    board = writer.pool(writer.apply(policy.board.convolution, trunk.features), channels, activation)
     local = writer.apply(policy.local.convolution, trunk.features)
-    writer.spread(writer.multiply_pooled(board, policy.spread.weight, policy.spread.bias), local, channels, True)
+    writer.spread(writer.multiply_pooled(board, policy.spread.weight, policy.spread.bias), local, channels, activation)
     writer.answer(LOGITS, writer.apply(policy.point, local))
     writer.answer(LOGITS, writer.multiply_pooled(board, policy.to_pass.weight, policy.to_pass.bias))
-    reduced = writer.apply(score.reduce.convolution, trunk.features, rectify=True)
-    hidden = writer.multiply_pooled(writer.pool(reduced, channels), score.hidden.weight, score.hidden.bias, True)
+    reduced = writer.apply(score.reduce.convolution, trunk.features, activation=activation)
+    pooled = writer.pool(reduced, channels, LINEAR)
+    hidden = writer.multiply_pooled(pooled, score.hidden.weight, score.hidden.bias, activation)
     writer.answer(VALUE, writer.apply(score.value, hidden), 3)
     lead, bias = (LEAD_UNIT * to_array(numbers) for numbers in (score.lead.weight, score.lead.bias))
     writer.answer(LEAD, writer.multiply(hidden, lead, bias))
@@ -164,14 +199,14 @@ def write_folded(writer: StepWriter, network: FoldedNet) -> None:
     convolutions = [(to_array(network.get_buffer(f"weight{number}")), to_array(network.get_buffer(f"bias{number}")))
                     for number in range(2 * network.num_blocks + 1)]
     (weight, bias), *blocks = convolutions
-    features = writer.multiply(0, weight, bias, rectify=True)
+    features = writer.multiply(0, weight, bias, activation=RELU)
     hidden = writer.add_matrix(len(weight))
     for number, (weight, bias) in enumerate(blocks):
         if number % 2 == 0:
-            writer.multiply(features, weight, bias, into=hidden, rectify=True)
+            writer.multiply(features, weight, bias, into=hidden, activation=RELU)
         else:
-            writer.multiply(hidden, weight, bias, into=features, residual=features, rectify=True)
-    mixed = writer.multiply(features, to_array(network.mix_weight), to_array(network.mix_bias), rectify=True)
+            writer.multiply(hidden, weight, bias, into=features, residual=features, activation=RELU)
+    mixed = writer.multiply(features, to_array(network.mix_weight), to_array(network.mix_bias), activation=RELU)
     final, points = to_array(network.final_weight), network.points
     by_point = pad_groups(final.reshape(len(final), points, -1), 2, [final.shape[1] // points]).reshape(len(final), -1)
     rows = writer.add_matrix(by_point.shape[1], False, place=mixed)
@@ -194,26 +229,27 @@ def write_katago(writer: StepWriter, network: KataGoNet) -> None:
 
 def write_katago_heads(writer: StepWriter, heads: Heads, features: int) -> None:
     """Write KataGo's heads."""
-    check_relu(heads.activate_pooled, heads.activate_policy, heads.activate_value, heads.activate_hidden)
+    activation = find_activation(heads.activate_pooled, heads.activate_policy, heads.activate_value,
+                                 heads.activate_hidden)
     weight, bias = to_array(heads.first.weight), to_array(heads.first.bias)
     plain, pooled, value = heads.split
     local = writer.multiply(features, weight[:plain], bias[:plain])
     middle = slice(plain, plain + pooled)
-    board = writer.pool(writer.multiply(features, weight[middle], bias[middle]), pooled)
-    writer.spread(writer.multiply_pooled(board, heads.pooled.weight), local, plain, True)
+    board = writer.pool(writer.multiply(features, weight[middle], bias[middle]), pooled, activation)
+    writer.spread(writer.multiply_pooled(board, heads.pooled.weight), local, plain, activation)
     writer.answer(LOGITS, writer.apply(heads.points, local))
     pass_move, pass_hidden = heads.pass_move, heads.pass_hidden
     assert isinstance(pass_move, nn.Linear)
     if isinstance(pass_hidden, nn.Linear):
-        check_relu(heads.activate_pass)
-        hidden = writer.multiply_pooled(board, pass_hidden.weight, pass_hidden.bias, True)
+        hidden = writer.multiply_pooled(board, pass_hidden.weight, pass_hidden.bias,
+                                        find_activation(heads.activate_pass))
         writer.answer(LOGITS, writer.apply(pass_move, hidden))
     else:
         writer.answer(LOGITS, writer.multiply_pooled(board, pass_move.weight))
-    reduced = writer.multiply(features, weight[-value:], bias[-value:], rectify=True)
+    reduced = writer.multiply(features, weight[-value:], bias[-value:], activation=activation)
     means = merge_value_means(to_array(heads.value_hidden.weight), writer.size)
-    hidden = writer.multiply(writer.pool(reduced, value), pad_groups(means, 1, [value] * 2),
-                             to_array(heads.value_hidden.bias), rectify=True)
+    hidden = writer.multiply(writer.pool(reduced, value, LINEAR), pad_groups(means, 1, [value] * 2),
+                             to_array(heads.value_hidden.bias), activation=activation)
     weight, bias = to_array(heads.value.weight), to_array(heads.value.bias)
     never = np.zeros_like(weight[0]), NEVER
     win, loss = zip(weight[:2], bias[:2], strict=True)

@@ -12,7 +12,19 @@ from torch import nn
 from common.lanes import LANES
 from nn.inference.board_evaluator import NetworkFacts
 from nn.inference.packed import merge_means
-from nn.inference.steps.kernels import CONVOLVE, MIX, NONE, OF_POINTS, POOL, SCALE, SPARSE, SPREAD
+from nn.inference.steps.activation import LINEAR, RELU
+from nn.inference.steps.kernels import (
+    ACTIVATE,
+    CONVOLVE,
+    EXCITE,
+    MIX,
+    NONE,
+    OF_POINTS,
+    POOL,
+    SCALE,
+    SPARSE,
+    SPREAD,
+)
 from nn.inference.steps.table import StepTable
 from nn.inference.steps.winograd import pack_products, transform_filters
 from nn.plane_sets import PLANE_SETS
@@ -72,13 +84,21 @@ class StepWriter:
         return start
 
     def _add_step(self, kind: int, source: int, target: int, channels: int, *, first: int = 0, filters: int = 0,
-                  weight: int = 0, bias: int = 0, residual: int = NONE, rectify: bool = False, reach: int = 0) -> int:
-        """Add a step; return its target."""
-        self._steps.append([kind, source, first, target, channels, filters, weight, bias, residual, rectify, reach])
+                  weight: int = 0, bias: int = 0, residual: int = NONE, activation: int = LINEAR,
+                  reach: int = 0) -> int:
+        """Add a step, and one for an activation that it cannot do by the way; return its target."""
+        by_the_way = activation if activation == RELU else LINEAR
+        self._steps.append([kind, source, first, target, channels, filters, weight, bias, residual, by_the_way, reach])
+        if activation != by_the_way:
+            self._activate(target, 0, filters or channels, activation)
         return target
 
+    def _activate(self, matrix: int, first: int, channels: int, activation: int) -> None:
+        """Add a step that puts an activation of channels from column `first` on in their place."""
+        self._steps.append([ACTIVATE, matrix, first, matrix, channels, 0, 0, 0, NONE, activation, 0])
+
     def multiply(self, source: int, weight: np.ndarray, bias: np.ndarray, *, into: int | None = None,
-                 residual: int = NONE, rectify: bool = False) -> int:
+                 residual: int = NONE, activation: int = LINEAR) -> int:
         """Write a convolution [F, C, k, k], or a matrix product [F, C] of all rows, with bias [F].
 
         What becomes of it lies in a new matrix, or in one that is told.
@@ -95,7 +115,7 @@ class StepWriter:
         return self._add_step(
             CONVOLVE if kernel_size == 3 else MIX, source, target, padded.shape[1], filters=padded.shape[0],
             weight=self._keep(pack_products(factors)), bias=self._keep(np.pad(bias, padding[:1])), residual=residual,
-            rectify=rectify)
+            activation=activation)
 
     def add_sparse(self, source: int, weight: np.ndarray, target: int) -> None:
         """Write a convolution [F, C, k, k] of any size, added to what is there; fast where most inputs are 0."""
@@ -105,34 +125,42 @@ class StepWriter:
                        reach=kernel_size // 2)
 
     def apply(self, module: nn.Conv2d | nn.Linear, source: int, *, into: int | None = None, residual: int = NONE,
-              rectify: bool = False) -> int:
+              activation: int = LINEAR) -> int:
         """Write a convolution or matrix product of torch."""
         weight = to_array(module.weight)
         return self.multiply(source, weight, to_array(module.bias, len(weight)), into=into, residual=residual,
-                             rectify=rectify)
+                             activation=activation)
 
-    def pool(self, source: int, channels: int, first: int = 0) -> int:
-        """Write the rectified means and maxima of channels from column `first` on: two groups in one row."""
+    def pool(self, source: int, channels: int, activation: int, first: int = 0) -> int:
+        """Write the means and maxima of an activation of channels from column `first` on: two groups in one row."""
         columns = to_sixteens(channels)
-        return self._add_step(POOL, source, self.add_matrix(2 * columns, False), columns, first=first, rectify=True)
+        if activation not in (LINEAR, RELU):
+            self._activate(source, first, columns, activation)
+            activation = LINEAR
+        target = self.add_matrix(2 * columns, False)
+        return self._add_step(POOL, source, target, columns, first=first, activation=activation)
 
     def multiply_pooled(self, pooled: int, weight: torch.Tensor, bias: torch.Tensor | None = None,
-                        rectify: bool = False) -> int:
+                        activation: int = LINEAR) -> int:
         """Write a product of what pool gives, weights [F, 3 K] of means, scaled means and maxima."""
         merged = to_array(merge_means(weight, self.size))
         groups = [merged.shape[1] // 2] * 2
-        return self.multiply(pooled, pad_groups(merged, 1, groups), to_array(bias, len(merged)), rectify=rectify)
+        return self.multiply(pooled, pad_groups(merged, 1, groups), to_array(bias, len(merged)), activation=activation)
 
-    def spread(self, boards: int, target: int, channels: int, rectify: bool = False) -> int:
+    def spread(self, boards: int, target: int, channels: int, activation: int = LINEAR) -> int:
         """Write that a row for each board is added to its points."""
-        return self._add_step(SPREAD, boards, target, to_sixteens(channels), rectify=rectify)
+        return self._add_step(SPREAD, boards, target, to_sixteens(channels), activation=activation)
 
-    def scale(self, source: int, target: int, factor: np.ndarray, shift: np.ndarray) -> int:
-        """Write that channels are scaled and shifted, and rectified."""
+    def excite(self, boards: int, hidden: int, target: int, channels: int, activation: int) -> None:
+        """Write squeeze and excitation: hidden is scaled by a row for each board, shifted by it, added to target."""
+        self._add_step(EXCITE, boards, target, to_sixteens(channels), residual=hidden, activation=activation)
+
+    def scale(self, source: int, target: int, factor: np.ndarray, shift: np.ndarray, activation: int) -> int:
+        """Write that channels are scaled and shifted."""
         padding = (0, to_sixteens(len(factor)) - len(factor))
         factor, shift = np.pad(factor, padding), np.pad(shift, padding)
         return self._add_step(SCALE, source, target, len(factor), weight=self._keep(factor), bias=self._keep(shift),
-                              rectify=True)
+                              activation=activation)
 
     def answer(self, answer: int, matrix: int, count: int = 1, first: int = 0) -> None:
         """Say that an answer goes on with columns of a matrix."""
