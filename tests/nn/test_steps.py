@@ -12,10 +12,11 @@ from numba import config
 from common.kernel import without_compiler
 from nn.inference.evaluator import copy_for_inference
 from nn.inference.steps import cache, kernels, networks
+from nn.inference.steps.activation import MISH, SWISH, activate_rows
 from nn.inference.steps.evaluator import KernelEvaluator
 from nn.inference.steps.networks import make_steps
 from nn.inference.steps.table import StepTable, StepTableError, lay_out
-from nn.inference.steps.winograd import FACTORS, TILE, pack_products, transform_filters
+from nn.inference.steps.winograd import FACTORS, TILE, Matrix, pack_products, transform_filters
 from nn.inference.steps.writer import UnknownPart, pad_groups
 from nn.model_file import ModelFile
 from nn.network.dual_net import DualNet
@@ -102,6 +103,16 @@ def test_activations_of_katago(activation: str) -> None:
     found = KernelEvaluator(make_steps(KataGoNet(network.content(True)).eval(), 9)).evaluate_plainly(planes)
     for answer, expected in zip(found, forward(network, planes), strict=True):
         assert np.allclose(answer, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize(("kind", "function"), [(SWISH, torch.nn.functional.silu), (MISH, torch.nn.functional.mish)])
+def test_curves_far_from_0(kind: int, function: Any) -> None:
+    numbers = np.array([-1e9, -200, -88, -40, -15, -1, -1e-5, 0, 1e-5, 1, 15, 40, 60, 88, 200, 1e9], dtype=np.float32)
+    found = np.stack((numbers, numbers)).ravel()
+    activate_rows(found, 1, Matrix(0, 32), 16, kind)
+    expected = function(torch.from_numpy(numbers)).numpy()
+    assert np.allclose(found[:16], expected, rtol=1e-6, atol=1e-5)
+    assert np.array_equal(found[16:], numbers), "the next columns stay"
 
 
 def test_what_has_no_step_is_said() -> None:

@@ -11,7 +11,6 @@ from common.lanes import (
     add_lanes,
     divide_lanes,
     exp_lanes,
-    greater_lanes,
     load_lanes,
     multiply_lanes,
     spread_lanes,
@@ -22,8 +21,8 @@ from nn.inference.steps.winograd import Ending, Matrix, finish
 # What becomes of a number: nothing; 0 where it is below; x / (1 + e^-x) (Ramachandran et al., "Searching for Activation
 # Functions", 2017); x tanh(log(1 + e^x)) (Misra, "Mish", BMVC 2020).
 LINEAR, RELU, SWISH, MISH = range(4)
-# Where e^x is so large that mish(x) is x.
-MISH_IS_IDENTITY = 20.0
+# Those that are steps of their own.
+CURVES = (SWISH, MISH)
 
 
 @kernel
@@ -35,13 +34,10 @@ def sigmoid(lanes: np.ndarray) -> np.ndarray:
 
 @kernel
 def mish(lanes: np.ndarray) -> np.ndarray:
-    """Return x tanh(log(1 + e^x)) = x p / (p + 2) of sixteen numbers, with p = e^x (e^x + 2)."""
-    # The smaller of x and the bound, as the greater one of their negatives.
-    negative = greater_lanes(multiply_lanes(lanes, spread_lanes(-1.0)), spread_lanes(-MISH_IS_IDENTITY))
-    power = exp_lanes(multiply_lanes(negative, spread_lanes(-1.0)))
-    two = spread_lanes(2.0)
-    power = multiply_lanes(power, add_lanes(power, two, 1.0))
-    return multiply_lanes(lanes, divide_lanes(power, add_lanes(power, two, 1.0)))
+    """Return x tanh(log(1 + e^x)) = x - x / (1 + e^x + e^2x / 2) of sixteen numbers; x where e^2x is infinite."""
+    power, one = exp_lanes(lanes), spread_lanes(1.0)
+    divisor = add_lanes(add_lanes(one, power, 1.0), multiply_lanes(power, power), 0.5)
+    return add_lanes(lanes, divide_lanes(lanes, divisor), -1.0)
 
 
 @kernel

@@ -45,13 +45,15 @@ NEVER = -1e9
 
 
 # What an activation of torch, or of KataGo's, is called in a table.
-KINDS: dict[object, int] = {nn.ReLU: RELU, nn.SiLU: SWISH, nn.Mish: MISH}
-FUNCTIONS: dict[object, int] = {functional.relu_: RELU, functional.silu: SWISH, mish: MISH, identity: LINEAR}
+KINDS: dict[object, int] = {
+    nn.ReLU: RELU, nn.SiLU: SWISH, nn.Mish: MISH,
+    functional.relu_: RELU, functional.silu: SWISH, mish: MISH, identity: LINEAR,
+}
 
 
 def find_activation(*activations: object) -> int:
     """Return which activation all of these are; raises UnknownPart for another one, and for several."""
-    found = {KINDS.get(type(one)) if isinstance(one, nn.Module) else FUNCTIONS.get(one) for one in activations}
+    found = {KINDS.get(type(one) if isinstance(one, nn.Module) else one) for one in activations}
     kind = found.pop()
     if kind is None or found:
         raise UnknownPart(f"{activations}")
@@ -99,8 +101,7 @@ class Trunk:
         hidden = self.writer.apply(first, self.features, into=into, activation=activation)
         pooled = self.writer.pool(self.writer.apply(second, hidden, into=result), filters, LINEAR)
         squeeze = to_array(block.squeeze.weight)
-        means = pad_groups(np.concatenate((squeeze, np.zeros_like(squeeze)), axis=1), 1, [filters] * 2)
-        squeezed = self.writer.multiply(pooled, means, to_array(block.squeeze.bias), activation=RELU)
+        squeezed = self.writer.multiply_means(pooled, squeeze, to_array(block.squeeze.bias), RELU)
         weight, bias = (pad_groups(to_array(numbers), 0, [filters] * 2)
                         for numbers in (block.excite.weight, block.excite.bias))
         self.writer.excite(self.writer.multiply(squeezed, weight, bias), result, self.features, filters, activation)
@@ -248,8 +249,8 @@ def write_katago_heads(writer: StepWriter, heads: Heads, features: int) -> None:
         writer.answer(LOGITS, writer.multiply_pooled(board, pass_move.weight))
     reduced = writer.multiply(features, weight[-value:], bias[-value:], activation=activation)
     means = merge_value_means(to_array(heads.value_hidden.weight), writer.size)
-    hidden = writer.multiply(writer.pool(reduced, value, LINEAR), pad_groups(means, 1, [value] * 2),
-                             to_array(heads.value_hidden.bias), activation=activation)
+    pooled_value = writer.pool(reduced, value, LINEAR)
+    hidden = writer.multiply_means(pooled_value, means, to_array(heads.value_hidden.bias), activation)
     weight, bias = to_array(heads.value.weight), to_array(heads.value.bias)
     never = np.zeros_like(weight[0]), NEVER
     win, loss = zip(weight[:2], bias[:2], strict=True)
@@ -262,11 +263,10 @@ def write_katago_heads(writer: StepWriter, heads: Heads, features: int) -> None:
 
 
 def merge_value_means(weight: np.ndarray, board_size: int) -> np.ndarray:
-    """Return weights [F, 2 K] of means and maxima, these 0, from KataGo's [F, 3 K] of means scaled in three ways."""
+    """Return weights [F, K] of means from KataGo's [F, 3 K] of means scaled in three ways."""
     mean, scaled, squared = np.split(weight, 3, axis=1)
     offset = (board_size - MIDDLE_SIZE) / SIZE_UNIT
-    means = mean + offset * scaled + (offset * offset - 0.1) * squared
-    return np.concatenate((means, np.zeros_like(means)), axis=1)
+    return mean + offset * scaled + (offset * offset - 0.1) * squared
 
 
 def make_steps(network: Network, board_size: int | None) -> StepTable:

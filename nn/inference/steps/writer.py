@@ -12,7 +12,7 @@ from torch import nn
 from common.lanes import LANES
 from nn.inference.board_evaluator import NetworkFacts
 from nn.inference.packed import merge_means
-from nn.inference.steps.activation import LINEAR, RELU
+from nn.inference.steps.activation import CURVES, LINEAR
 from nn.inference.steps.kernels import (
     ACTIVATE,
     CONVOLVE,
@@ -87,9 +87,10 @@ class StepWriter:
                   weight: int = 0, bias: int = 0, residual: int = NONE, activation: int = LINEAR,
                   reach: int = 0) -> int:
         """Add a step, and one for an activation that it cannot do by the way; return its target."""
-        by_the_way = activation if activation == RELU else LINEAR
+        is_curve = activation in CURVES
+        by_the_way = LINEAR if is_curve else activation
         self._steps.append([kind, source, first, target, channels, filters, weight, bias, residual, by_the_way, reach])
-        if activation != by_the_way:
+        if is_curve:
             self._activate(target, 0, filters or channels, activation)
         return target
 
@@ -134,7 +135,7 @@ class StepWriter:
     def pool(self, source: int, channels: int, activation: int, first: int = 0) -> int:
         """Write the means and maxima of an activation of channels from column `first` on: two groups in one row."""
         columns = to_sixteens(channels)
-        if activation not in (LINEAR, RELU):
+        if activation in CURVES:
             self._activate(source, first, columns, activation)
             activation = LINEAR
         target = self.add_matrix(2 * columns, False)
@@ -146,6 +147,11 @@ class StepWriter:
         merged = to_array(merge_means(weight, self.size))
         groups = [merged.shape[1] // 2] * 2
         return self.multiply(pooled, pad_groups(merged, 1, groups), to_array(bias, len(merged)), activation=activation)
+
+    def multiply_means(self, pooled: int, weight: np.ndarray, bias: np.ndarray, activation: int) -> int:
+        """Write a product of the means of what pool gives, weights [F, K]; its maxima count for nothing."""
+        both = np.concatenate((weight, np.zeros_like(weight)), axis=1)
+        return self.multiply(pooled, pad_groups(both, 1, [weight.shape[1]] * 2), bias, activation=activation)
 
     def spread(self, boards: int, target: int, channels: int, activation: int = LINEAR) -> int:
         """Write that a row for each board is added to its points."""
