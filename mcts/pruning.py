@@ -62,7 +62,7 @@ def prune_by_policy(tree: Tree, node: int, logits: np.ndarray, policy_index: np.
     for edge in range(first, end):
         pos = tree.edge_pos[edge]
         tree.edge_prior[edge] = -math.inf if pos == PASS else logits[policy_index[pos]]
-    weigh(tree.edge_prior[first:end])
+    weigh(tree.edge_prior[first:end], len(logits) - 1)
     leave_out(tree, node, threshold)
 
 

@@ -22,7 +22,7 @@ import torch
 
 from board.geometry import SYMMETRIES, make_symmetry_index
 from common.interrupt import StopRequest
-from nn.classifier import Classifier, ClassifierError, read_classifier, write_classifier
+from nn.classifier import BAD_MOVES, Classifier, ClassifierError, read_classifier, write_classifier
 from nn.data.labels import describe_bare, find_labels, list_label_files, read_labels
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
 from nn.device import get_torch_device
@@ -126,9 +126,8 @@ def calculate_loss(logits: torch.Tensor, marks: torch.Tensor, target: torch.Tens
 def calculate_margins(logits: torch.Tensor, marks: torch.Tensor) -> torch.Tensor:
     """Return L_bad - L_good [N, S*S] of the candidates, 1 for other points, as judge_points does (nn/classifier.py)."""
     share = torch.softmax(weigh_candidates(logits, marks), dim=1)
-    count = (marks >> CANDIDATE & 1).sum(dim=1, keepdim=True)
-    good = share * (count - 1)
-    return torch.where(count > 1, 1.0 - 2.0 * good / (good + 1.0 - share), 1.0 - 2.0 * share)
+    good = share * BAD_MOVES * marks.shape[1]
+    return 1.0 - 2.0 * good / (good + 1.0 - share)
 
 
 class Turner:

@@ -14,7 +14,15 @@ import train
 from board.ladder import find_ladders, new_ladder_work
 from board.state import new_state
 from common.kernel import without_compiler
-from nn.classifier import ClassifierError, judge_points, new_judge, policy_margin, read_classifier, write_classifier
+from nn.classifier import (
+    BAD_MOVES,
+    ClassifierError,
+    judge_points,
+    new_judge,
+    policy_margin,
+    read_classifier,
+    write_classifier,
+)
 from nn.data.labels import LabelFile, Labels, find_labels, pack_policies
 from nn.data.move_samples import GameMarker, MoveSamples
 from nn.point_marks import (
@@ -104,7 +112,7 @@ def test_kernels_say_what_torch_says(filters: int, layers: int, tmp_path: Path) 
         candidates = (marks >> CANDIDATE & 1).astype(bool)
         np.testing.assert_allclose(judge.logit, np.where(candidates, logits, -np.inf), atol=1e-5)
         shares = np.exp(logits.astype(np.float64)) * candidates / np.exp(logits.astype(np.float64))[candidates].sum()
-        expected = [policy_margin(share, candidates.sum()) if is_one else 1.0
+        expected = [policy_margin(share, len(marks)) if is_one else 1.0
                     for share, is_one in zip(shares, candidates, strict=True)]
         np.testing.assert_allclose(judge.margin, expected, atol=1e-5)
         learnt = calculate_margins(torch.from_numpy(logits)[None], torch.from_numpy(marks.astype(np.int32))[None])
@@ -155,9 +163,9 @@ def test_boards_turn_with_their_moves() -> None:
 
 
 def test_a_policy_says_how_bad_moves_are() -> None:
-    assert policy_margin(0.25, 4) == pytest.approx(0.0) and policy_margin(1.0, 4) == -1.0
-    assert policy_margin(0.0, 4) == 1.0 and policy_margin(0.3, 1) == -1.0
-    good = 0.01 / 0.99 * 49  # odds, as if there were as many good moves as bad ones
+    assert policy_margin(1.0, 4) == -1.0 and policy_margin(0.0, 4) == 1.0
+    assert policy_margin(1.0 / (1.0 + BAD_MOVES * 81), 81) == pytest.approx(0.0), "as likely as a move on the average"
+    good = 0.01 / 0.99 * BAD_MOVES * 50  # odds, as if there were as many good moves as bad ones
     assert policy_margin(0.01, 50) == pytest.approx((1 - good) / (1 + good))
 
 

@@ -39,8 +39,7 @@ def margins_of_policy(evaluator: Evaluator, board: GoBoard, color: Stone, marks:
     logits = evaluator(generate_input_planes(board, color, 0, plane_set_of(evaluator))[np.newaxis])[0][0, :-1]
     candidates = marks >> CANDIDATE & 1 > 0
     shares = np.where(candidates, np.exp(logits - logits[candidates].max()), 0.0)
-    count = int(candidates.sum())
-    return np.array([policy_margin(share, count) if is_candidate else 1.0
+    return np.array([policy_margin(share, len(marks)) if is_candidate else 1.0
                      for share, is_candidate in zip(shares / shares.sum(), candidates, strict=True)])
 
 
