@@ -22,7 +22,7 @@ import torch
 
 from board.geometry import SYMMETRIES, make_symmetry_index
 from common.interrupt import StopRequest
-from nn.classifier import BAD_MOVES, Classifier, ClassifierError, read_classifier, write_classifier
+from nn.classifier import Classifier, ClassifierError, read_classifier, weigh, write_classifier
 from nn.data.labels import describe_bare, find_labels, list_label_files, read_labels
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
 from nn.device import get_torch_device
@@ -123,11 +123,12 @@ def calculate_loss(logits: torch.Tensor, marks: torch.Tensor, target: torch.Tens
     return -(target * nats.masked_fill(target == 0.0, 0.0)).sum(dim=1).mean()
 
 
-def calculate_margins(logits: torch.Tensor, marks: torch.Tensor) -> torch.Tensor:
-    """Return L_bad - L_good [N, S*S] of the candidates, 1 for other points, as judge_points does (nn/classifier.py)."""
-    share = torch.softmax(weigh_candidates(logits, marks), dim=1)
-    good = share * BAD_MOVES * marks.shape[1]
-    return 1.0 - 2.0 * good / (good + 1.0 - share)
+def calculate_margins(logits: torch.Tensor, marks: torch.Tensor) -> np.ndarray:
+    """Return L_bad - L_good [N, S*S] of the candidates, 1 for other points."""
+    margins = weigh_candidates(logits, marks).cpu().numpy()
+    for position in margins:
+        weigh(position, len(position))
+    return margins
 
 
 class Turner:
@@ -154,7 +155,7 @@ def judge_by_net(network: BadMoveNet, samples: MoveSamples, size: int, batch_siz
     with torch.no_grad():
         for start in range(0, len(samples.marks), batch_size):
             marks = torch.from_numpy(samples.marks[start : start + batch_size].astype(np.int32)).to(device)
-            margins.append(calculate_margins(network(make_planes(marks, size)), marks).cpu().numpy())
+            margins.append(calculate_margins(network(make_planes(marks, size)), marks))
     return Margins.of(np.concatenate(margins), samples)
 
 

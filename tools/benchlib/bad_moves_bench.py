@@ -9,7 +9,7 @@ import numpy as np
 
 from board.go_board import GoBoard
 from board.stone import Stone
-from nn.classifier import judge_points, new_judge, policy_margin, read_classifier
+from nn.classifier import judge_points, new_judge, read_classifier, weigh
 from nn.data.data_file import DataError
 from nn.data.move_samples import KEPT_BACK, GameMarker, MoveSamples, read_games
 from nn.feature import Evaluator, generate_input_planes, plane_set_of
@@ -37,10 +37,9 @@ def list_boards(game: Kifu) -> Iterator[tuple[GoBoard, Stone]]:
 def margins_of_policy(evaluator: Evaluator, board: GoBoard, color: Stone, marks: np.ndarray) -> np.ndarray:
     """Return the margin of each point [S*S] by a network's policy over the candidates, 1 for other points."""
     logits = evaluator(generate_input_planes(board, color, 0, plane_set_of(evaluator))[np.newaxis])[0][0, :-1]
-    candidates = marks >> CANDIDATE & 1 > 0
-    shares = np.where(candidates, np.exp(logits - logits[candidates].max()), 0.0)
-    return np.array([policy_margin(share, len(marks)) if is_candidate else 1.0
-                     for share, is_candidate in zip(shares / shares.sum(), candidates, strict=True)])
+    margins = np.where(marks >> CANDIDATE & 1, logits, -np.inf)
+    weigh(margins, len(margins))
+    return margins
 
 
 class JudgeBench:
