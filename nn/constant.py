@@ -6,6 +6,9 @@ INPUT_PLANES = 6
 # Value class of a game whose result is not known.
 UNKNOWN_VALUE = -1
 
+# Buffers of positions that self-play has: one is evaluated while the other is filled.
+BUFFERS = 2
+
 # bfloat16 is taken where it is so many times as fast; float32 is more exact.
 HALF_GAIN = 1.1
 

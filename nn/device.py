@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 import torch
 
-from common.print_console import print_err
+from common.gpu import say_no_gpu
 from common.race import measure_gain
 from nn.constant import HALF_GAIN
 
@@ -51,7 +51,7 @@ def get_torch_device(use_gpu: bool, index: int = 0) -> torch.device:
     if use_gpu and torch.cuda.is_available() and index < torch.cuda.device_count():
         return torch.device("cuda", index)
     if use_gpu and index == 0:
-        print_err("No CUDA device found: using the CPU (say --use-gpu false to silence this line).")
+        say_no_gpu()
     return torch.device("cpu")
 
 

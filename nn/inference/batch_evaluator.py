@@ -1,23 +1,26 @@
 """Evaluating one buffer of positions while another is being filled.
 
-Both classes have the same members: `planes`, two buffers float32 [N, P, S, S] for the caller to write into,
-`start`, which begins to evaluate the first positions of one, and `finish`, which waits for the answer.
+The class here and the one for a GPU (nn/inference/cuda_evaluator.py) have the same members: `planes`, two buffers
+float32 [N, P, S, S] for the caller to write into, `start`, which begins to evaluate the first positions of one, and
+`finish`, which waits for the answer.
 
-Letters: N positions a buffer holds, S board size, A = S*S + 1 policy entries.
+Letters: N positions a buffer holds, P planes, S board size, A = S*S + 1 policy entries.
 """
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
+from nn.constant import BUFFERS
 from nn.feature import Evaluator, plane_set_of
 from nn.inference.evaluation_cache import CachedEvaluator
-from nn.inference.evaluator import NetworkEvaluator
 from nn.inference.loading import load_evaluator
+from nn.inference.runtime import find_gpu
 from nn.model_file import ModelFile
 
-BUFFERS = 2
+if TYPE_CHECKING:  # it imports torch, which other runtimes do without
+    from nn.inference.cuda_evaluator import CudaEvaluator
 
 # Positions per call: more make a CPU no faster (64 and more are alike), a GPU wants thousands.
 CPU_POSITIONS = 128
@@ -48,86 +51,21 @@ class ThreadedEvaluator:
         return answer.result()
 
 
-class CudaBuffer:
-    """One buffer's memory on both sides of the bus, and the work between them, on a stream of its own.
-
-    All shapes are fixed, so that one CUDA graph holds the whole network.
-    """
-
-    def __init__(self, network: torch.nn.Module, dtype: torch.dtype, device: torch.device, shape: tuple[int, ...],
-                 actions: int) -> None:
-        """Allocate pinned memory, warm the network up, and record its work."""
-        self.host_planes = torch.zeros(shape, dtype=torch.float32).pin_memory()
-        self.host_logits = torch.zeros((shape[0], actions), dtype=torch.float32).pin_memory()
-        self.host_values = torch.zeros((shape[0], 3), dtype=torch.float32).pin_memory()
-        self._planes = torch.zeros(shape, dtype=torch.float32, device=device)
-        self._network, self._dtype = network, dtype
-        self.stream = torch.cuda.Stream(device)
-        self.done = torch.cuda.Event(blocking=True)  # waits asleep: several processes share the cores
-        self.stream.wait_stream(torch.cuda.current_stream(device))
-        with torch.cuda.stream(self.stream), torch.inference_mode():
-            for _ in range(3):  # cuDNN chooses its algorithms before anything is recorded
-                self._evaluate()
-        self.stream.synchronize()
-        self._graph = torch.cuda.CUDAGraph()
-        with torch.inference_mode(), torch.cuda.graph(self._graph, stream=self.stream):
-            self._logits, self._values = self._evaluate()
-
-    def _evaluate(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return policy logits and values of the planes on the device."""
-        return self._network(self._planes.to(self._dtype).contiguous(memory_format=torch.channels_last))[:2]
-
-    def launch(self) -> None:
-        """Bring the planes over, evaluate them and bring the answer back, without waiting for any of it."""
-        with torch.cuda.stream(self.stream), torch.inference_mode():
-            self._planes.copy_(self.host_planes, non_blocking=True)
-            self._graph.replay()
-            self.host_logits.copy_(self._logits, non_blocking=True)
-            self.host_values.copy_(self._values, non_blocking=True)
-            self.done.record(self.stream)
-
-
-class CudaEvaluator:
-    """The network on a GPU: thousands of positions per call, pinned memory, both buffers in flight at once.
-
-    A call always evaluates the whole buffer; what stands beyond the positions wanted is left from earlier calls.
-    """
-
-    on_gpu = True
-
-    def __init__(self, evaluator: NetworkEvaluator, positions: int) -> None:
-        """Make two buffers of so many positions for the evaluator's network."""
-        size, self.plane_set = evaluator.board_size, evaluator.plane_set
-        shape, actions = (positions, self.plane_set.planes, size, size), size * size + 1
-        self._buffers = [CudaBuffer(evaluator.network, evaluator.dtype, evaluator.device, shape, actions)
-                         for _ in range(BUFFERS)]
-        self.planes = [buffer.host_planes.numpy() for buffer in self._buffers]
-        self._counts = [0] * BUFFERS
-
-    def start(self, buffer: int, count: int) -> None:
-        """Begin to evaluate the first `count` positions of a buffer."""
-        self._counts[buffer] = count
-        self._buffers[buffer].launch()
-
-    def finish(self, buffer: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return policy logits float32 [count, A] and values float32 [count, 3]; valid until the next start."""
-        one, count = self._buffers[buffer], self._counts[buffer]
-        one.done.synchronize()
-        return one.host_logits.numpy()[:count], one.host_values.numpy()[:count]
-
-
 def load_batch_evaluator(
     model: str | ModelFile, board_size: int, use_gpu: bool, threads: int, positions: int | None = None, memory: int = 0,
-) -> tuple[ThreadedEvaluator | CudaEvaluator, str]:
+) -> tuple["ThreadedEvaluator | CudaEvaluator", str]:
     """Return the evaluator of a model file and the description of its network; raises ModelFileError.
 
     `threads` is how many a CPU may use; `positions` per call None takes what suits the device. On a CPU answers are
     remembered within so many bytes of memory, 0 for none: on a GPU a call takes as long with fewer positions.
     """
-    torch.set_num_threads(threads)
+    use_gpu = use_gpu and find_gpu()
     evaluator = load_evaluator(model, board_size, use_gpu, threads=threads)
-    if isinstance(evaluator, NetworkEvaluator) and evaluator.device.type == "cuda":
-        return CudaEvaluator(evaluator, positions or GPU_POSITIONS), evaluator.description
+    if use_gpu:
+        from nn.inference.cuda_evaluator import CudaEvaluator
+        from nn.inference.evaluator import NetworkEvaluator
+        if isinstance(evaluator, NetworkEvaluator):
+            return CudaEvaluator(evaluator, positions or GPU_POSITIONS), evaluator.description
     source = CachedEvaluator(evaluator, memory) if memory else evaluator
     batches = ThreadedEvaluator(source, board_size, positions or CPU_POSITIONS)
     evaluator(batches.planes[0])  # compiles, and makes the work space

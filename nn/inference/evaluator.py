@@ -67,7 +67,7 @@ class NetworkEvaluator(BoardEvaluator):
 
     Attributes:
         network, device, dtype: the network as it is run, where, and its number format
-            (nn/inference/batch_evaluator.py).
+            (nn/inference/cuda_evaluator.py).
     """
 
     def __init__(self, network: Network, symmetries: int = 1, board_size: int | None = None) -> None:
@@ -119,6 +119,8 @@ def load_on_torch(model: str | ModelFile, board_size: int | None, use_gpu: bool,
                   gpus: Sequence[int]) -> BoardEvaluator:
     """Return what load_evaluator does (nn/inference/loading.py), run by torch."""
     devices = get_gpus(gpus)
+    if threads == 1:
+        work_alone()
     network = load_network(model, board_size, use_gpu and not devices)
     if devices:
         return share_devices(network, board_size, symmetries, devices)

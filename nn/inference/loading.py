@@ -5,7 +5,7 @@ from pathlib import Path
 
 from common.cores import count_free_cores
 from nn.inference.board_evaluator import BoardEvaluator
-from nn.inference.runtime import Runtime, choose_runtime, has_openvino
+from nn.inference.runtime import Runtime, choose_runtime, find_gpu, has_openvino
 from nn.model_file import (
     RANDOM_MODEL,
     ModelFile,
@@ -35,6 +35,7 @@ def load_evaluator(
         ModelFileError: a file cannot be used, or the files not together, or the runtime that a user names.
         ValueError: there is no such GPU.
     """
+    use_gpu = use_gpu and not gpus and find_gpu()
     models = [] if isinstance(model, ModelFile) else split_models(model)
     if isinstance(model, ModelFile) or len(models) == 1:
         one = model if isinstance(model, ModelFile) else models[0]

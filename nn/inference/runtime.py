@@ -15,6 +15,7 @@ import numba
 import numpy as np
 from llvmlite import binding
 
+from common.gpu import has_gpu_driver, say_no_gpu
 from common.machine_facts import recall
 from common.race import measure_gain
 from nn.constant import (
@@ -59,10 +60,8 @@ def choose_runtime(use_gpu: bool, file_size: int = 0) -> Runtime:
     """
     if wanted := os.environ.get(RUNTIME_VARIABLE):
         return parse_runtime(wanted)
-    if use_gpu:
-        from nn.device import get_torch_device
-        if get_torch_device(use_gpu).type != "cpu":
-            return Runtime.TORCH
+    if use_gpu and find_gpu():
+        return Runtime.TORCH
     interpreted = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
     if not has_openvino():
         features = binding.get_host_cpu_features()
@@ -71,6 +70,15 @@ def choose_runtime(use_gpu: bool, file_size: int = 0) -> Runtime:
         return Runtime.OPENVINO
     stamp = f"{version('openvino')} {numba.__version__} {binding.get_host_cpu_name()}"
     return recall("runtime", stamp, Runtime, find_fastest)
+
+
+def find_gpu() -> bool:
+    """Tell whether torch finds a GPU, and the user if it does not."""
+    if has_gpu_driver():
+        from nn.device import get_torch_device
+        return get_torch_device(use_gpu=True).type != "cpu"
+    say_no_gpu()
+    return False
 
 
 def parse_runtime(name: str) -> Runtime:

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 import torch
 
-from nn.inference.batch_evaluator import CudaEvaluator, ThreadedEvaluator, load_batch_evaluator
+from nn.inference.batch_evaluator import ThreadedEvaluator, load_batch_evaluator
 from nn.inference.board_evaluator import BoardEvaluator
+from nn.inference.cuda_evaluator import CudaEvaluator
 from nn.inference.loading import load_evaluator
 from nn.model_file import ModelFileError
 

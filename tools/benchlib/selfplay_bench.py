@@ -8,7 +8,8 @@ from itertools import count
 
 from board.ruleset import Rules
 from common.cores import count_usable_cores
-from nn.inference.batch_evaluator import CudaEvaluator, ThreadedEvaluator, load_batch_evaluator
+from nn.inference.batch_evaluator import ThreadedEvaluator, load_batch_evaluator
+from nn.inference.cuda_evaluator import CudaEvaluator
 from selfplay.batch import SelfPlay
 from selfplay.game import draw_game
 from selfplay.games import new_terms
