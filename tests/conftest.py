@@ -22,8 +22,10 @@ LOADING_SECONDS = 60.0
 def pytest_configure(config: pytest.Config) -> None:
     """Undo what a shell does to commands in the background: they, and all that they start, would ignore Ctrl-C."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.environ[RUNTIME_VARIABLE] = Runtime.TORCH.value  # what is installed beside changes no test but its own
-    # A hundred programs start; each would compile all its modules again.
+    # What is installed beside changes no test but its own; a hundred programs start, for three seconds more with torch.
+    interpreted = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+    os.environ[RUNTIME_VARIABLE] = (Runtime.TORCH if interpreted else Runtime.KERNELS).value
+    # Each program would compile all its modules again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):

@@ -1,6 +1,10 @@
 """Evaluating one buffer while another is filled: the same answers, whichever is asked first."""
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +13,7 @@ from nn.inference.batch_evaluator import ThreadedEvaluator, load_batch_evaluator
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.cuda_evaluator import CudaEvaluator
 from nn.inference.loading import load_evaluator
+from nn.inference.runtime import RUNTIME_VARIABLE
 from nn.model_file import ModelFileError
 
 SIZE, POSITIONS = 5, 24
@@ -53,10 +58,25 @@ def test_on_a_gpu() -> None:
     check(batches, load_evaluator("none", SIZE, use_gpu=True), 0.02)
 
 
-def test_loading(tmp_path) -> None:
-    batches, description = load_batch_evaluator("none", SIZE, False, torch.get_num_threads(), POSITIONS)
-    assert not batches.on_gpu and "5x5 on cpu" in description
+@pytest.mark.parametrize(("runtime", "device"), [("torch", "cpu"), ("kernels", "kernels")])
+def test_loading(runtime: str, device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(RUNTIME_VARIABLE, runtime)
+    batches, description = load_batch_evaluator("none", SIZE, False, 2, POSITIONS)
+    assert not batches.on_gpu and "for 5x5" in description and device in description
     remembering, _ = load_batch_evaluator("none", SIZE, False, 1, POSITIONS, memory=1 << 20)
     check(remembering, load_evaluator("none", SIZE), 1e-5)
     with pytest.raises(ModelFileError, match="no such file"):
         load_batch_evaluator(str(tmp_path / "x.bin"), SIZE, False, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("use_gpu", [False, True])
+def test_a_worker_of_self_play_needs_no_torch(use_gpu: bool, root: Path) -> None:
+    """Where a GPU is asked for, only its driver has to be missing; the second start finds the network converted."""
+    code = ("import sys; from nn.inference import runtime; runtime.has_gpu_driver = lambda: False; "
+            "import selfplay.worker; from nn.inference.batch_evaluator import load_batch_evaluator; "
+            f"print(load_batch_evaluator('none', {SIZE}, {use_gpu}, 1)[1], 'torch' in sys.modules)")
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root)
+    assert "kernels" in done.stdout and done.stdout.split()[-1] == "False", done.stderr
+    assert ("No CUDA device" in done.stderr) == use_gpu and done.stderr.count("\n") == use_gpu

@@ -139,7 +139,8 @@ def test_network_and_engine(tmp_path: Path) -> None:
     """A random network is measured alone and in the search, and described."""
     content = call_for_json(tmp_path, "network", "--model", "none")
     check_figures(content["figures"])
-    assert [figure["name"] for figure in content["figures"]] == [f"network, batch {n}" for n in BATCH_SIZES]
+    assert [figure["name"] for figure in content["figures"]] == [
+        f"network{other}, batch {n}" for other in ("", " / torch") for n in BATCH_SIZES]
     assert "64x6" in content["notes"][0] and content["machine"]["torch_threads"] >= 1
 
     figures = call_for_json(tmp_path, "engine", "--model", "none", "--engine-visits", "20")["figures"]
