@@ -70,6 +70,11 @@ class Clock:
         """Tell whether main time is used up and overtime runs."""
         return self.main_left <= 0 and self.settings.has_periods
 
+    def loses_rest(self) -> bool:
+        """Tell whether no later move has the time that the next one leaves: in byo-yomi, at the end of a period."""
+        byoyomi = self.settings.overtime is Overtime.BYOYOMI
+        return self.in_overtime() and (byoyomi or self.count_left <= 1)
+
     def report(self, seconds: float, count: int) -> None:
         """Take over the time a controller tells (GTP `time_left`).
 

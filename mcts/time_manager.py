@@ -96,7 +96,7 @@ class StartOptions:
         if self.mode is TimeControl.TIME_CONTROL:
             return SearchLimit(UNLIMITED_VISITS)
         if self.const_time is not None:
-            return SearchLimit(UNLIMITED_VISITS, self.const_time)
+            return SearchLimit(UNLIMITED_VISITS, self.const_time, strict=True)
         if self.strict_visits is not None:
             return SearchLimit(self.strict_visits, strict=True)
         return SearchLimit(CONST_VISITS if self.visits is None else self.visits)
@@ -165,10 +165,12 @@ class TimeManager:
         seconds, extra = min(seconds, most), max(min(extra, most - seconds), 0.0)
         if seconds < MIN_SEARCH_TIME:
             return SearchLimit(NO_SEARCH_VISITS, MIN_SEARCH_TIME)
+        strict = seconds == most or clock.loses_rest()
         if not self.start.is_asked_for() or self.start.mode is TimeControl.TIME_CONTROL:
-            return SearchLimit(UNLIMITED_VISITS, seconds, extra=extra)
+            return SearchLimit(UNLIMITED_VISITS, seconds, strict, extra)
+        strict = asked.strict if math.isinf(asked.seconds) else strict or asked.seconds <= seconds
         extra = min(extra, max(asked.seconds - seconds, 0.0))
-        return SearchLimit(asked.visits, min(seconds, asked.seconds), asked.strict, extra)
+        return SearchLimit(asked.visits, min(seconds, asked.seconds), strict, extra)
 
     def _margin(self, clock: Clock, seconds: float) -> float:
         """Return how much of `seconds` to leave unused at the end of a period, an added time, or a capped move."""
@@ -219,7 +221,7 @@ class TimeManager:
             self.speed = visits / elapsed
         if limit.visits == NO_SEARCH_VISITS:
             allowed = 0.0
-        elif visits > 0 and math.isfinite(limit.seconds):
+        elif visits > 0 and math.isfinite(limit.seconds) and not limit.strict:
             used = min(elapsed, allowed) / limit.seconds
             self._used_share += USED_SHARE_WEIGHT * (max(used, MIN_USED_SHARE) - self._used_share)
         cost = elapsed - allowed

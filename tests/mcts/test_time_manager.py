@@ -31,7 +31,7 @@ def test_options_in_order_of_precedence():
     assert everything.mode is TimeControl.TIME_CONTROL
     assert limit(TimeManager(everything)).visits == UNLIMITED_VISITS
     assert limit(TimeManager(everything)).seconds < 6
-    assert limit(TimeManager(StartOptions(7, 8, 2.5))) == SearchLimit(UNLIMITED_VISITS, 2.5)
+    assert limit(TimeManager(StartOptions(7, 8, 2.5))) == SearchLimit(UNLIMITED_VISITS, 2.5, strict=True)
     assert limit(TimeManager(StartOptions(7, 8))) == SearchLimit(8, strict=True)
     assert limit(TimeManager(StartOptions(7))) == SearchLimit(7)
     assert limit(TimeManager(StartOptions())) == SearchLimit(1000)
@@ -60,6 +60,37 @@ def test_byoyomi_is_used_fully_and_never_exceeded():
     for moves in range(1, 100, 2):
         assert 4.5 < use_up(manager, moves).seconds < 4.9
     assert manager.clocks[BLACK].count_left == 3
+
+
+@pytest.mark.parametrize(("settings", "start", "lost"), [
+    (TimeSettings(300.0), StartOptions(), False),
+    (TimeSettings(300.0), StartOptions(const_time=1.0), True),
+    (TimeSettings(10.0), StartOptions(const_time=5.0), False),
+    (TimeSettings(300.0), StartOptions(visits=50), False),
+    (TimeSettings(300.0), StartOptions(strict_visits=50), True),
+    (TimeSettings(300.0, Overtime.BYOYOMI, 5.0, 3), StartOptions(), False),
+    (TimeSettings(0.0, Overtime.BYOYOMI, 5.0, 3), StartOptions(), True),
+    (TimeSettings(0.0, Overtime.BYOYOMI, 5.0, 3), StartOptions(visits=50), False),
+    (TimeSettings(0.0, Overtime.CANADIAN, 30.0, 2), StartOptions(), False),
+    (TimeSettings(0.0, Overtime.CANADIAN, 30.0, 1), StartOptions(), True),
+    (TimeSettings(30.0, Overtime.FISCHER, 5.0), StartOptions(), False),
+    (TimeSettings(300.0, Overtime.FISCHER, 5.0, move_cap=6.0), StartOptions(), True),
+])
+def test_searches_end_early_where_later_moves_have_the_rest(settings: TimeSettings, start: StartOptions, lost: bool):
+    """Constant time, visits that are asked for as many, byo-yomi, the last stone of a period and a cap are used up."""
+    manager = TimeManager(start)
+    manager.apply_settings(settings)
+    assert limit(manager).strict is lost
+
+
+def test_moves_that_use_their_time_up_do_not_tell_how_much_of_it_searches_need():
+    manager = TimeManager(StartOptions(const_time=1.0))
+    manager.apply_settings(TimeSettings(600.0))
+    for n in range(20):
+        use_up(manager, 2 * n + 1)
+    manager.change_start(StartOptions())
+    manager.apply_settings(TimeSettings(600.0))
+    assert limit(manager).seconds > 0.95 * limit(TimeManager(StartOptions(main_time=600.0))).seconds
 
 
 def test_canadian_overtime_is_shared_out():
