@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 import torch
 
+from nn.inference.runtime import RUNTIME_VARIABLE
 from nn.network.dual_net import DualNet
 from nn.network.weights import save_network
 from selfplay.archive import BATCH_FILE, LOG_FILE
@@ -31,7 +32,7 @@ SECONDS = 300
 SMALL = ["--size", "4", "--visits", "2", "--komi", "0.5", "--use-gpu", "false", "--batch-size", "16", "--seed", "3"]
 NODE = {"num_cpus": 1, "num_gpus": 0, "object_store_memory": 80 * 2**20}
 ENVIRONMENT = {
-    "NUMBA_DISABLE_JIT": "1", "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0",
+    "NUMBA_DISABLE_JIT": "1", RUNTIME_VARIABLE: "torch", "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_worker_niceness": "0",  # Ray's 15 starves the actors wherever something else is running
 }
 
