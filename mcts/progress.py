@@ -87,7 +87,12 @@ class SearchProgress:
             self.time_limit = self.limit.seconds + self.limit.extra
 
     def is_settled(self, root: MCTSNode) -> bool:
-        """Return whether the remaining visits cannot change the most visited move."""
+        """Return whether the search may end: there is one move alone, or what remains cannot change the most visited.
+
+        A strict one goes on all the same, unless it would wait for its time with nothing to choose.
+        """
+        if self.limit.strict:
+            return root.num_children < 2 and math.isfinite(self.limit.seconds)
         visits = np.sort(root.children_visits)
         remaining = min(float(self.limit.visits - root.node_visits), self.visits_in_time)
         return len(visits) < 2 or visits[-1] - visits[-2] > remaining

@@ -19,6 +19,7 @@ from mcts.constant import MAX_DEPTH
 from mcts.node import MCTSNode
 from mcts.params import SearchLimit, Selection
 from mcts.progress import SearchProgress
+from mcts.restriction import Restriction
 from mcts.time_manager import StartOptions, TimeManager
 from mcts.tree import MCTSTree
 from mcts.tree_arrays import copy_subtree
@@ -133,6 +134,18 @@ def test_the_search_is_settled_when_time_cannot_change_the_move(clock: Clock) ->
     result = tree.search(board, Stone.BLACK, SearchLimit(10**6, seconds=1.0))
     assert result.pos == board.POS(3, 3)
     assert 45 <= result.visits <= 60, "half of the 100 visits there is time for"
+
+
+def test_a_search_by_constant_time_takes_all_of_it_unless_there_is_nothing_to_choose(clock: Clock) -> None:
+    """The move is settled after half of the time; the tree that the rest brings is the next search's."""
+    board, limit = GoBoard(5), StartOptions(const_time=1.0).limit()
+    tree = MCTSTree(ConstantEvaluator(5, {board.POS(3, 3): 30.0}, before=lambda: clock.wait(0.01)), 5, small_params())
+    assert tree.search(board, Stone.BLACK, limit).visits > 90
+    only_pass = Restriction(5)
+    only_pass.allow(Stone.BLACK, [PASS], 1)
+    assert tree.search(board, Stone.BLACK, limit, restriction=only_pass).visits <= 2
+    tree.search(board, Stone.BLACK, SearchLimit(50, strict=True), restriction=only_pass)
+    assert tree.root.node_visits == 50
 
 
 def test_a_kept_tree_does_not_settle_a_timed_search_before_it_begins(
