@@ -4,16 +4,20 @@ Letters: N positions, P planes, S board size.
 """
 
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
+from board.geometry import SYMMETRIES
 from nn.evaluation import Answers, Evaluation
 from nn.inference.answer_store import keep_answers, look_up, new_answer_store, new_inquiry
 from nn.inference.board_evaluator import BoardEvaluator
 
 # Memory for answers, bytes.
 CACHE_BYTES = 64 << 20
+# Means over symmetries that are kept besides, of the positions that searches began with; 3 KB each on 19x19.
+KEPT_MEANS = 1000
 NO_LEADS, NO_OWNERSHIP = np.zeros(0, dtype=np.float32), np.zeros((0, 0), dtype=np.float32)
 
 
@@ -31,6 +35,7 @@ class CachedEvaluator:
         """Remember what `evaluator` says, within so many bytes."""
         self._evaluator, self._turns = evaluator, evaluator.turns
         self._store = new_answer_store(memory, evaluator.board_size, evaluator.plane_set.planes, evaluator.tells_lead)
+        self._means: dict[bytes, Answers] = {}
         self.asked = self.found = 0
 
     def __getattr__(self, name: str) -> Any:
@@ -44,6 +49,20 @@ class CachedEvaluator:
     def start(self, planes: np.ndarray) -> Evaluation:
         """Prepare to evaluate planes; only what is calculated of that may run beside other uses."""
         return self._look_up(planes, self._evaluator.evaluate_turned_alone)
+
+    def average(self, planes: np.ndarray, symmetries: int = SYMMETRIES) -> Answers:
+        """Return the means over so many symmetries, as the evaluator does.
+
+        A search looks in all ways at the position it begins with, and reports and diagnostics then ask about it.
+        """
+        key = blake2b(planes.tobytes(), digest_size=16, salt=bytes([symmetries])).digest()
+        known = self._means.pop(key, None)
+        if known is None:
+            known = self._evaluator.average(planes, symmetries)
+            if len(self._means) >= KEPT_MEANS:
+                del self._means[next(iter(self._means))]
+        self._means[key] = known
+        return tuple(answer.copy() for answer in known)
 
     def _look_up(self, planes: np.ndarray, evaluate: Callable[[np.ndarray], Answers]) -> Evaluation:
         """Prepare to evaluate planes, of which `evaluate` is called with what is new, turned."""
@@ -71,3 +90,4 @@ class CachedEvaluator:
     def clear(self) -> None:
         """Forget all answers."""
         self._store.age[:] = 0
+        self._means.clear()

@@ -12,6 +12,7 @@ from board.ruleset import Rules
 from board.stone import Stone
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
+from nn.inference import evaluation_cache
 from nn.inference.answer_store import WAYS, new_answer_store
 from nn.inference.board_evaluator import Answers, BoardEvaluator, NetworkFacts
 from nn.inference.evaluation_cache import CachedEvaluator
@@ -58,6 +59,29 @@ def test_nothing_is_evaluated_twice_and_every_answer_is_the_evaluators(tells_lea
     asked = behind.behind.asked
     assert set(asked.values()) == {1} and len(asked) == 40 * symmetries
     assert (cached.asked, cached.found) == (100, 60)
+
+
+def test_means_over_symmetries_are_those_of_the_evaluator_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a caller writes into his answer, or how many ways to look another one wants, changes nothing."""
+    monkeypatch.setattr(evaluation_cache, "KEPT_MEANS", 3)
+    plain, behind = Seeing(True), Seeing(True)
+    cached, planes = CachedEvaluator(behind), some_planes(5)
+    for symmetries in (8, 3):
+        for n in (0, 1, 2, 1, 0, 2, 0):
+            answers = cached.average(planes[n:n + 1], symmetries)
+            for found, wanted in zip(answers, plain.average(planes[n:n + 1], symmetries), strict=True):
+                np.testing.assert_array_equal(found, wanted)
+                assert found.dtype == wanted.dtype and found.shape == wanted.shape
+                found[:] = 0.0
+    assert sum(behind.behind.asked.values()) == 3 * 8 + 3 * 3
+    for n in (3, 0):
+        cached.average(planes[n:n + 1], 3)
+    assert sum(behind.behind.asked.values()) == 33 + 3, "the one that was asked for last is still there"
+    cached.average(planes[1:2], 3)
+    assert sum(behind.behind.asked.values()) == 33 + 6, "the oldest is not"
+    cached.clear()
+    cached.average(planes[:1], 3)
+    assert sum(behind.behind.asked.values()) == 33 + 9
 
 
 def test_mirror_images_share_an_answer() -> None:
@@ -131,4 +155,4 @@ def test_a_search_is_the_same_and_its_repetition_costs_nothing() -> None:
     calls = len(behind.behind.batches)
     trees[1].clear()
     trees[1].search(board, Stone.BLACK, limit)
-    assert len(behind.behind.batches) == calls + 1, "the root, which is judged in all ways that a board can lie"
+    assert len(behind.behind.batches) == calls, "not even for the root, which is judged in all ways a board can lie"
