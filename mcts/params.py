@@ -112,8 +112,8 @@ class SearchParams:
 class SearchLimit:
     """When one search ends: after `visits` (earlier unless strict, once the best move is settled) or `seconds`.
 
-    Strict are searches whose visits are asked for by number, and those that no later move would have the time of: the
-    next search goes on with the tree of this one.
+    Strict are searches of which a user wants so many visits, and those whose time no later move could have: the next
+    search goes on with their tree.
     While it is not clear which move is best, a search with PUCT goes on for up to `extra` seconds more.
     """
 
