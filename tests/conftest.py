@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numba
 import pytest
 
 from engine.loader import LOADER_THREAD
@@ -23,7 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Undo what a shell does to commands in the background: they, and all that they start, would ignore Ctrl-C."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # What is installed beside changes no test but its own; a hundred programs start, for three seconds more with torch.
-    interpreted = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+    interpreted = getattr(numba.config, "DISABLE_JIT", 0)
     os.environ[RUNTIME_VARIABLE] = (Runtime.TORCH if interpreted else Runtime.KERNELS).value
     # Each program would compile all its modules again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -3,6 +3,7 @@
 Letters: N positions, P planes, S board size.
 """
 
+from collections import OrderedDict
 from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
@@ -35,7 +36,7 @@ class CachedEvaluator:
         """Remember what `evaluator` says, within so many bytes."""
         self._evaluator, self._turns = evaluator, evaluator.turns
         self._store = new_answer_store(memory, evaluator.board_size, evaluator.plane_set.planes, evaluator.tells_lead)
-        self._means: dict[bytes, Answers] = {}
+        self._means: OrderedDict[bytes, Answers] = OrderedDict()  # the one asked for last is the last
         self.asked = self.found = 0
 
     def __getattr__(self, name: str) -> Any:
@@ -56,13 +57,12 @@ class CachedEvaluator:
         A search looks in all ways at the position it begins with, and reports and diagnostics then ask about it.
         """
         key = blake2b(planes.tobytes(), digest_size=16, salt=bytes([symmetries])).digest()
-        known = self._means.pop(key, None)
-        if known is None:
-            known = self._evaluator.average(planes, symmetries)
-            if len(self._means) >= KEPT_MEANS:
-                del self._means[next(iter(self._means))]
-        self._means[key] = known
-        return tuple(answer.copy() for answer in known)
+        if key not in self._means:
+            self._means[key] = self._evaluator.average(planes, symmetries)
+            if len(self._means) > KEPT_MEANS:
+                self._means.popitem(last=False)
+        self._means.move_to_end(key)
+        return tuple(answer.copy() for answer in self._means[key])
 
     def _look_up(self, planes: np.ndarray, evaluate: Callable[[np.ndarray], Answers]) -> Evaluation:
         """Prepare to evaluate planes, of which `evaluate` is called with what is new, turned."""

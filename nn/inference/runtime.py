@@ -54,13 +54,14 @@ def has_openvino() -> bool:
 
 
 def choose_runtime(use_gpu: bool, file_size: int = 0) -> Runtime:
-    """Return what runs a network best here, or what RUNTIME_VARIABLE names; `file_size` is that of its model file.
+    """Return what runs a network best here, or what RUNTIME_VARIABLE names.
 
+    `use_gpu` says that there is a GPU to use (find_gpu), `file_size` is that of the model file.
     Raises ValueError where that is none, or not installed.
     """
     if wanted := os.environ.get(RUNTIME_VARIABLE):
         return parse_runtime(wanted)
-    if use_gpu and find_gpu():
+    if use_gpu:
         return Runtime.TORCH
     interpreted = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
     if not has_openvino():

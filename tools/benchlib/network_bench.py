@@ -15,7 +15,7 @@ from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.evaluation_cache import CachedEvaluator
 from nn.inference.evaluator import load_on_torch
 from nn.inference.loading import load_evaluator
-from nn.inference.runtime import Runtime, choose_runtime
+from nn.inference.runtime import Runtime, choose_runtime, find_gpu
 from nn.model_file import RANDOM_MODEL
 from tools.benchlib.accuracy import measure_accuracy
 from tools.benchlib.company_bench import measure_company
@@ -62,7 +62,7 @@ def measure_network(settings: BenchSettings) -> Iterator[Figure | str]:
         work = make_network_work(evaluator, batch_size)
         yield measure(f"network, batch {batch_size}", "positions/s", work, settings, one_core=False)
     runtimes = {evaluator.description: evaluator}
-    if choose_runtime(settings.use_gpu) is not Runtime.TORCH:
+    if choose_runtime(settings.use_gpu and find_gpu()) is not Runtime.TORCH:
         torch = load_on_torch(settings.model, None, False, 1, count_usable_cores(), ())
         yield from compare_with_torch(evaluator, torch, settings)
         runtimes |= {torch.description: torch}

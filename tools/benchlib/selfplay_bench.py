@@ -8,9 +8,8 @@ from itertools import count
 
 from board.ruleset import Rules
 from common.cores import count_usable_cores
-from nn.inference.batch_evaluator import ThreadedEvaluator, load_batch_evaluator
-from nn.inference.cuda_evaluator import CudaEvaluator
-from selfplay.batch import SelfPlay
+from nn.inference.batch_evaluator import load_batch_evaluator
+from selfplay.batch import BatchEvaluator, SelfPlay
 from selfplay.game import draw_game
 from selfplay.games import new_terms
 from selfplay.local_pool import share_cores
@@ -61,7 +60,7 @@ def count_process(settings: BenchSettings, number: int, threads: int) -> Counts:
     return counts
 
 
-def _play(play: SelfPlay, evaluator: ThreadedEvaluator | CudaEvaluator, counts: Counts, seconds: float) -> None:
+def _play(play: SelfPlay, evaluator: BatchEvaluator, counts: Counts, seconds: float) -> None:
     """Play for some seconds, and until the network is idle."""
     positions, moves = play.positions, play.moves
     begin, cpu_begin = time.perf_counter(), time.process_time()
@@ -75,7 +74,7 @@ def _play(play: SelfPlay, evaluator: ThreadedEvaluator | CudaEvaluator, counts: 
     counts.moves += play.moves - moves
 
 
-def _evaluate(evaluator: ThreadedEvaluator | CudaEvaluator, counts: Counts, seconds: float) -> None:
+def _evaluate(evaluator: BatchEvaluator, counts: Counts, seconds: float) -> None:
     """Give the network full buffers, one always waiting, for some seconds; answers that play waits for are kept."""
     kept = [planes.copy() for planes in evaluator.planes]
     begin, cpu_begin, size = time.perf_counter(), time.process_time(), len(kept[0])
