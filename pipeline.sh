@@ -32,7 +32,7 @@ VISITS=${VISITS:-16}
 PROCESSES=${PROCESSES:-4}
 SELF_PLAY_OPTIONS=${SELF_PLAY_OPTIONS:-} # more options of selfplay_main.py
 REANALYZE=${REANALYZE:-0}                # older games that the playing network searches again, each generation
-TEACHER=${TEACHER:-}                     # command of an engine that judges each generation's positions, such as "katago analysis -model M" (doc/rl.md)
+TEACHER=${TEACHER:-}                     # who judges each generation's positions: a network's file, or the command of an engine (doc/rl.md)
 FINAL_STATUS=${FINAL_STATUS:-false}      # take the stones off that GNU Go calls dead before results are learnt (doc/rl.md)
 
 WINDOW=${WINDOW:-300000}                 # training: newest games to learn from
@@ -245,7 +245,8 @@ learn() { # learn GENERATION: from the newest games
     fi
     if [ -n "$TEACHER" ] && [ ! -f "$ARCHIVE/$1/labels.npz" ]; then
         say "generation $1: the teacher judges its positions"
-        run "$python" tools/label.py --kifu-dir "$ARCHIVE/$1" --out "$ARCHIVE/$1/labels.npz" --size "$SIZE" --teacher "$TEACHER"
+        run "$python" tools/label.py --kifu-dir "$ARCHIVE/$1" --out "$ARCHIVE/$1/labels.npz" --size "$SIZE" --teacher "$TEACHER" \
+            --use-gpu "$USE_GPU"
     fi
     say "generation $1: training"
     train

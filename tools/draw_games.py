@@ -33,6 +33,7 @@ from common.print_console import print_err
 from engine.options import find_file
 from tools.labellib.drawing import SHARD_GAMES, DrawSettings, Shard, draw_shard, load_judge
 from tools.labellib.failures import report_failures
+from tools.labellib.judging import check_tells_lead
 from tools.labellib.teacher import LabelError
 
 PROGRAM_DIR = Path(__file__).resolve().parents[1]
@@ -70,9 +71,8 @@ def check_judges(settings: DrawSettings) -> None:
     """Have the networks loaded, and converted, once; raises LabelError where one cannot judge."""
     for option, path in (("--teacher", settings.teacher), ("--model", settings.student)):
         judge = load_judge(path, settings.size) if path else None
-        if judge is not None and option == "--teacher" and not judge.tells_lead:
-            raise LabelError(f"--teacher {path} tells no lead and no ownership: give a network of KataGo, or a pooled "
-                             "one")
+        if judge is not None and option == "--teacher":
+            check_tells_lead(judge, path)
 
 
 def draw(shards: list[Shard], processes: int) -> int:

@@ -3,8 +3,9 @@
     python tools/label.py --kifu-dir games --out labels.npz --teacher "katago analysis -model MODEL -config CONFIG"
     python train.py --head pooled --kifu-dir games --labels labels.npz
 
-Any program that speaks KataGo's analysis protocol will do. Stopped at any time, the same command goes on. The command
-is split as a shell would, but no shell runs it.
+Any program that speaks KataGo's analysis protocol will do, and so will the file of a network alone (`--teacher
+MODEL.bin.gz`), which judges many positions at a time. Stopped at any time, the same command goes on. The command is
+split as a shell would, but no shell runs it.
 """
 
 import sys
@@ -23,6 +24,7 @@ from common.command_line import run_command
 from common.print_console import print_err
 from sgf.collection import Kifu, cut_into_pieces, list_sgf_files, read_pieces
 from tools.labellib.failures import report_failures
+from tools.labellib.network_teacher import NetworkTeacher, names_model
 from tools.labellib.store import LabelStore
 from tools.labellib.teacher import LabelError, Question, Teacher, takes_turns
 from tools.matchlib.command import split_command
@@ -52,7 +54,17 @@ def read_games(files: list[tuple[str, str]], board_size: int) -> Iterator[tuple[
             yield name, games[0]
 
 
-def label(files: list[tuple[str, str]], teacher: Teacher, store: LabelStore, board_size: int) -> None:
+def start_teacher(command: str, question: Question, use_gpu: bool, log: Path) -> Teacher | NetworkTeacher:
+    """Return the engine, or the network, that a command or a path names; raises LabelError and ModelFileError."""
+    if not names_model(command):
+        return Teacher(split_command(command), log, question)
+    if question.visits > 1:
+        raise LabelError(f"--visits {question.visits} wants a search, and --teacher {command} is a network alone: give "
+                         f'"main.py analysis -model {command}"')
+    return NetworkTeacher(command, question.board_size, use_gpu)
+
+
+def label(files: list[tuple[str, str]], teacher: Teacher | NetworkTeacher, store: LabelStore, board_size: int) -> None:
     """Have the games labelled that are not yet, part by part."""
     left = [(name, path) for name, path in files if name not in store.done]
     with tqdm(total=len(files), initial=len(files) - len(left), unit="game", desc="labels", file=sys.stderr) as bar:
@@ -66,13 +78,16 @@ def label(files: list[tuple[str, str]], teacher: Teacher, store: LabelStore, boa
 @click.option("--kifu-dir", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True,
               help="Folder of SGF files, one game each.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="File of labels to make.")
-@click.option("--teacher", "command", required=True, help='Command of the engine, such as "katago analysis -model M".')
+@click.option("--teacher", "command", required=True,
+              help='Command of the engine, such as "katago analysis -model M"; or the model file of a network that '
+                   "judges alone: KataGo's, or a pooled one.")
 @click.option("--visits", type=click.IntRange(1), default=1,
               help="Visits a position; 1 takes the network's policy, more the shares of the visits.")
 @click.option("--size", "board_size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE,
               help="Board size.")
-@click.option("--rules", default="tromp-taylor", help="Rules by KataGo's name.")
-def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, rules: str) -> None:
+@click.option("--rules", default="tromp-taylor", help="Rules by KataGo's name, for an engine.")
+@click.option("--use-gpu", type=bool, default=True, help="Use the first CUDA device if there is one, for a model file.")
+def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, rules: str, use_gpu: bool) -> None:
     """Label every position of a folder of games by a stronger engine."""
     with report_failures("label.py", out):
         files = list_games(kifu_dir)
@@ -80,7 +95,7 @@ def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, 
             raise LabelError(f"no SGF files in {kifu_dir}")
         store = LabelStore(out, board_size, {"teacher": command, "visits": visits, "size": board_size, "rules": rules})
         log = out.with_name(f"{out.name}.parts") / "teacher.log"
-        teacher = Teacher(split_command(command), log, Question(board_size, visits, rules))
+        teacher = start_teacher(command, Question(board_size, visits, rules), use_gpu, log)
         try:
             label(files, teacher, store, board_size)
         finally:

@@ -16,14 +16,13 @@ from board.random_state import new_random_state
 from board.stone import Stone
 from common.lock_file import take_lock
 from nn.data.data_generator import generate_game_data
-from nn.data.labels import OWNERSHIP_STEPS, LabelFile, read_labels, unpack_policies
-from nn.feature import generate_input_planes
-from nn.inference.board_evaluator import BoardEvaluator
+from nn.data.labels import LabelFile, read_labels
 from nn.inference.loading import load_evaluator
 from nn.network.dual_net import DualNet
 from nn.network.kinds import make_pooled_net
 from nn.network.weights import save_network
 from sgf.collection import Kifu, cut_into_pieces, read_pieces
+from tests.tools.labels import compare_with_teacher
 from tools.draw_games import LOCK_FILE, main
 from tools.labellib import drawing
 from tools.labellib.drawing import DrawSettings, Shard
@@ -71,25 +70,6 @@ def list_games(folder: Path) -> Iterator[tuple[Kifu, LabelFile, int]]:
             yield game, file, first
 
 
-def compare_with_teacher(teacher: BoardEvaluator, game: Kifu, file: LabelFile, first: int) -> None:
-    """Replay a game on the slow way and ask the teacher about every position."""
-    board, index = GoBoard(SIZE, game.komi, check_superko=True), get_geometry(SIZE).policy_index
-    policies = unpack_policies(file.labels, file.policy_start, np.arange(first, first + len(game.pos)), SIZE**2 + 1)
-    for n, (pos, number) in enumerate(zip(game.pos.tolist(), game.color.tolist(), strict=True)):
-        color, row = Stone(number), first + n
-        logits, chances, lead, ownership = teacher(generate_input_planes(board, color, 0, teacher.plane_set)[None])
-        legal = [*board.get_all_legal_pos(color), PASS]
-        assert pos in legal and (pos == PASS or board.is_legal_not_eye(pos, color))
-        policy = np.zeros(SIZE**2 + 1)
-        policy[index[legal]] = np.exp(logits[0][index[legal]] - logits[0].max())
-        np.testing.assert_allclose(policies[n], policy / policy.sum(), atol=1e-3)
-        assert file.labels.win_rate[row] == pytest.approx(chances[0, 2] + 0.5 * chances[0, 1], abs=1e-3)
-        assert file.labels.lead[row] == pytest.approx(lead[0], abs=1e-2, rel=1e-2)
-        steps = file.labels.ownership[row] * 2.0 / OWNERSHIP_STEPS - 1.0
-        np.testing.assert_allclose(steps, ownership[0], atol=1.02 / OWNERSHIP_STEPS)
-        board.put_stone(pos, color)
-
-
 @pytest.mark.slow
 def test_labels_are_what_the_teacher_says(tmp_path: Path, models: tuple[str, str]) -> None:
     """With a student beside it, whose policy draws some of the moves and labels nothing."""
@@ -100,7 +80,8 @@ def test_labels_are_what_the_teacher_says(tmp_path: Path, models: tuple[str, str
     assert len(games) == 2 * GAMES and len({game.pos.tobytes() for game, _, _ in games}) > GAMES
     assert {game.komi for game, _, _ in games} - {2.5}, "some games have another komi"
     for game, file, first in games[::5]:
-        compare_with_teacher(teacher, game, file, first)
+        for board, pos, color in compare_with_teacher(teacher, game, file, first):
+            assert pos == PASS or board.is_legal_not_eye(pos, color)
     generate_game_data(tmp_path / "drawn", [tmp_path / "drawn"], [SIZE], 1, tmp_path / "data")
     assert len(list((tmp_path / "data").glob("games_*.npz"))) == 1
 

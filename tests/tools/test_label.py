@@ -7,12 +7,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from click.testing import CliRunner
 
 from nn.data.labels import read_labels, unpack_policies
+from nn.inference.loading import load_evaluator
+from nn.network.kinds import make_pooled_net
+from nn.network.weights import save_network
+from sgf.collection import cut_into_pieces, read_pieces
 from tests.files import write_files
+from tests.tools.labels import compare_with_teacher
 from tools import label
 from tools.label import main
+from tools.labellib import network_teacher
 
 FAKE = Path(__file__).with_name("fake_teacher.py")
 GAMES = {
@@ -32,10 +39,14 @@ def games(tmp_path: Path) -> Path:
 
 def run(games: Path, *words: str, visits: int = 1) -> tuple[int, str]:
     """Return exit status and what was said."""
-    teacher = shlex.join([sys.executable, str(FAKE), *words])
+    return label_by(shlex.join([sys.executable, str(FAKE), *words]), games, "--visits", str(visits))
+
+
+def label_by(teacher: str, games: Path, *options: str) -> tuple[int, str]:
+    """Return exit status and what was said of labels by a teacher."""
     out = str(games.parent / "labels.npz")
     result = CliRunner().invoke(main, ["--kifu-dir", str(games), "--out", out, "--size", "5", "--teacher", teacher,
-                                       "--visits", str(visits)])
+                                       *options])
     return result.exit_code, result.output
 
 
@@ -92,3 +103,28 @@ def test_a_program_that_is_not_there(games: Path) -> None:
     result = CliRunner().invoke(main, ["--kifu-dir", str(games), "--out", str(games.parent / "x.npz"),
                                        "--teacher", "no-such-program analysis"])
     assert result.exit_code == 2 and "no-such-program" in result.output
+
+
+@pytest.mark.slow
+def test_a_network_alone_judges_positions(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its labels are what it says of each position, of games of any length, with stones set up or not."""
+    torch.manual_seed(1)
+    model = games.parent / "teacher.bin"
+    save_network(make_pooled_net({"filters": 8, "blocks": 2, "features": "rich"}), model)
+    monkeypatch.setattr(network_teacher, "GAMES_AT_ONCE", 2)
+    status, said = label_by(str(model), games)
+    assert status == 0 and "3 games labelled" in said and "twice.sgf: a player moves twice" in said
+    file, teacher = read_labels(games.parent / "labels.npz", 5), load_evaluator(str(model), 5)
+    for name, (first, count) in file.place.items():
+        [game], _ = read_pieces(cut_into_pieces(str(games / name)), [5])
+        assert sum(1 for _ in compare_with_teacher(teacher, game, file, first)) == count == len(game.pos)
+
+
+@pytest.mark.parametrize(("teacher", "options", "complaint"), [
+    ("no-such.bin", [], "model file not found: tried"),
+    ("no-such.bin.gz", ["--visits", "2"], "--visits 2 wants a search"),
+    ("model/dual-net.bin", ["--size", "9"], "tells no lead and no ownership"),
+])
+def test_a_network_that_cannot_judge_is_one_line(games: Path, teacher: str, options: list[str], complaint: str) -> None:
+    status, said = label_by(teacher, games, "--use-gpu", "false", *options)
+    assert status == 2 and complaint in said and said.count("\n") == 1

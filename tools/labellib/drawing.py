@@ -3,7 +3,7 @@
 A shard is a file of games (`.sgfs`, one a line) and the file of their labels (nn/data/labels.py) beside it. It depends
 on nothing but the settings and its number.
 
-Letters: G games of a shard, N of them that go on, M moves of a game, S board size, A = S*S + 1 policy entries.
+Letters: G games of a shard, N of them that go on, M moves of a game, S board size.
 """
 
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ from board.score import get_area
 from board.state import copy_words, new_state
 from board.stone import Stone
 from common.atomic_file import write_atomically
-from nn.data.labels import Labels, pack_ownership, pack_policies
-from nn.feature import Encoder
+from nn.data.labels import Labels
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.loading import load_evaluator
 from nn.plane_sets import join_plane_sets
 from sgf.match_result import MatchResult
 from sgf.selfplay_record import SelfPlayRecord
+from tools.labellib.judging import Judge, new_judged
 from tools.labellib.store import write_labels
-from tools.labellib.walks import Draw, new_walks, read_policies, show_walks, walk_on
+from tools.labellib.walks import Draw, new_walks, show_walks, walk_on
 
 SHARD_GAMES = 256
 # Moves that a game has at most, for each point of the board.
@@ -86,15 +86,6 @@ def load_judge(model: str, board_size: int) -> BoardEvaluator:
     return load_evaluator(model, board_size, threads=1)
 
 
-class Judged(NamedTuple):
-    """What a teacher has said of every position of G games so far, in room for L moves."""
-
-    policy: np.ndarray  # float32 [G, L, A]
-    win_rate: np.ndarray  # float32 [G, L]
-    lead: np.ndarray  # float32 [G, L]
-    ownership: np.ndarray  # uint8 [G, L, S*S]
-
-
 class Drawer:
     """Plays the games of one shard."""
 
@@ -102,16 +93,13 @@ class Drawer:
         """Begin its games; raises ModelFileError."""
         settings, self._rng = shard.settings, np.random.default_rng([shard.settings.seed, shard.number])
         self._shard, self._size, self._longest = shard, settings.size, MOVES_PER_POINT * settings.size**2
-        self._teacher = load_judge(settings.teacher, settings.size)
-        self._student = load_judge(settings.student, settings.size) if settings.student else None
-        judges = [judge for judge in (self._teacher, self._student) if judge is not None]
-        plane_set = join_plane_sets([judge.plane_set for judge in judges])
+        evaluators = [load_judge(path, settings.size) for path in (settings.teacher, settings.student) if path]
+        self._teacher, *students = (Judge(evaluator, SHARD_GAMES) for evaluator in evaluators)
+        self._student = students[0] if students else None
+        plane_set = join_plane_sets([evaluator.plane_set for evaluator in evaluators])
         self._positions = plane_set.new_positions(self._size, SHARD_GAMES)
-        self._encoders = [Encoder(judge.plane_set, self._size, judge.plane_set.new_planes(self._size, SHARD_GAMES))
-                          for judge in judges]
         self._walks = new_walks(SHARD_GAMES, self._size, plane_set.looks_back, self._longest, self._rng)
         self._state = new_state(self._size)
-        self._legal = np.zeros(self._size**2, dtype=np.int32)
         self._weight = np.zeros(self._size**2 + 1)
         self._draw_habits()
 
@@ -130,11 +118,8 @@ class Drawer:
 
     def play(self) -> tuple[list[bytes], dict[str, Labels]]:
         """Play all games to their end; return each one's record, and its labels by its name in the file."""
-        size, count = self._size, SHARD_GAMES
-        self._judged = Judged(
-            np.zeros((count, self._longest, size**2 + 1), dtype=np.float32),
-            np.zeros((count, self._longest), dtype=np.float32), np.zeros((count, self._longest), dtype=np.float32),
-            np.zeros((count, self._longest, size**2), dtype=np.uint8))
+        count = SHARD_GAMES
+        self._judged = new_judged(count, self._longest, self._size)
         rows, two_passes = np.arange(count), np.zeros(count, dtype=np.bool_)
         for move in range(self._longest):
             over = self._step(rows, move)
@@ -143,7 +128,9 @@ class Drawer:
             if len(rows) == 0:
                 break
         records = [self._record(g, bool(two_passes[g])) for g in range(count)]
-        return records, {f"{self._shard.games.name} line {g + 1}": self._labels(g) for g in range(count)}
+        moves = self._walks.history.length[:, 0] - 1
+        return records, {f"{self._shard.games.name} line {g + 1}": self._judged.labels(g, int(moves[g]))
+                         for g in range(count)}
 
     def _step(self, rows: np.ndarray, move: int) -> np.ndarray:
         """Judge the positions of the games `rows` and play a move in each; return which have ended by two passes."""
@@ -151,14 +138,11 @@ class Drawer:
         order = np.argsort(~of_student, kind="stable")  # those whose moves the student draws come first
         chosen, back = rows[order], np.argsort(order, kind="stable")
         show_walks(self._walks, chosen, self._state, self._positions)
-        policy, answers = self._ask(0, self._teacher, chosen)
-        judged = self._judged
-        judged.policy[chosen, move] = policy
-        judged.win_rate[chosen, move] = answers[1][:, 2] + 0.5 * answers[1][:, 1]
-        judged.lead[chosen, move] = answers[2]
-        judged.ownership[chosen, move] = pack_ownership(answers[3])
+        policy, answers = self._teacher.ask(self._walks, chosen, self._positions, self._komi[chosen])
+        self._judged.keep(chosen, move, policy, answers)
         if self._student is not None and (own := int(of_student.sum())):
-            policy[:own] = self._ask(1, self._student, chosen[:own])[0]
+            students = chosen[:own]
+            policy[:own], _ = self._student.ask(self._walks, students, self._positions, self._komi[students])
         strange = self._rng.random(len(chosen)) < self._strange[chosen]
         temperature = np.where(move < self._opening_moves[chosen], OPENING, self._temperature[chosen])
         draw = Draw(policy, np.where(strange, STRANGE, temperature), np.where(strange, STRANGE_CUTOFF, CUTOFF))
@@ -166,27 +150,12 @@ class Drawer:
         walk_on(self._walks, chosen, self._state, draw, get_geometry(self._size).policy_pos, self._weight, over)
         return over[back]
 
-    def _ask(self, number: int, judge: BoardEvaluator, rows: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-        """Return a judge's policy [N, A] for the first positions that are shown, and all its answers."""
-        planes = self._encoders[number](self._positions, len(rows), self._komi[rows])
-        answers = judge(planes)
-        policy = np.zeros_like(answers[0])
-        read_policies(self._walks, rows, self._state, answers[0], get_geometry(self._size).policy_index, self._legal,
-                      policy)
-        return policy, answers
-
     def _is_settled(self, rows: np.ndarray, move: int) -> np.ndarray:
         """Tell which of the games are decided and end there."""
         if move < DECIDED_MOVES:
             return np.zeros(len(rows), dtype=np.bool_)
         last = self._judged.win_rate[rows, move - DECIDED_MOVES + 1:move + 1]
         return ((last > DECIDED) | (last < 1.0 - DECIDED)).all(axis=1) & ~self._plays_on[rows]
-
-    def _labels(self, g: int) -> Labels:
-        """Return what was said of game `g`."""
-        policy, win_rate, lead, ownership = (array[g, :int(self._walks.history.length[g, 0]) - 1]
-                                             for array in self._judged)
-        return Labels(*pack_policies(policy), win_rate.astype(np.float16), lead.astype(np.float16), ownership)
 
     def _record(self, g: int, two_passes: bool) -> bytes:
         """Return game `g` as a line of SGF; its result is only known when both have passed."""

@@ -1,4 +1,4 @@
-"""Games whose moves are drawn from policies, many at a time: walks through the positions that a search may come to.
+"""Walks through games, many at a time: along their moves, or along moves that are drawn from policies.
 
 Letters: G games, N of them that go on, W words of State.buffer, K positions that a network looks back, L moves of the
 longest game, A = S*S + 1 policy entries.
@@ -11,7 +11,8 @@ import numpy as np
 from board.constant import PASS
 from board.random_state import new_random_state, next_random
 from board.rules import is_complete_eye, list_legal_moves, play_recorded
-from board.state import PASSES, TO_MOVE, History, State, copy_words, new_state
+from board.state import PASSES, TO_MOVE, History, State, clear_state, copy_words, new_state, start_history
+from board.string import set_up_stones
 from common.kernel import kernel
 from nn.feature import Positions, remember, take_position
 
@@ -48,6 +49,19 @@ def history_of(walks: Walks, g: int) -> History:
     """Return the history of one game."""
     history = walks.history
     return History(history.pos[g], history.color[g], history.hash[g], history.length[g])
+
+
+@kernel
+def set_up_walk(walks: Walks, g: int, state: State, board_size: int, stones: np.ndarray, colors: np.ndarray,
+                to_move: int) -> None:
+    """Begin a game with stones on the board. Modifies walks and state."""
+    clear_state(state, board_size)
+    set_up_stones(state, stones, colors)
+    state.info[TO_MOVE] = to_move
+    start_history(history_of(walks, g), state)
+    copy_words(walks.position[g], state.buffer)
+    for age in range(walks.past.shape[1]):
+        copy_words(walks.past[g, age], state.buffer)
 
 
 @kernel
@@ -115,6 +129,22 @@ def draw_move(state: State, policy: np.ndarray, temperature: float, cutoff: floa
 
 
 @kernel
+def _step(walks: Walks, g: int, state: State, move: int) -> None:
+    """Play a move in a game, which has come to `state`. Modifies walks and state."""
+    remember(walks.past[g], state)
+    play_recorded(state, history_of(walks, g), move, state.info[TO_MOVE])
+    copy_words(walks.position[g], state.buffer)
+
+
+@kernel
+def walk_along(walks: Walks, rows: np.ndarray, state: State, moves: np.ndarray) -> None:
+    """Play moves [N], which are legal, in the games `rows` [N]. Modifies walks and state."""
+    for n in range(len(rows)):
+        copy_words(state.buffer, walks.position[rows[n]])
+        _step(walks, rows[n], state, moves[n])
+
+
+@kernel
 def walk_on(walks: Walks, rows: np.ndarray, state: State, draw: Draw, policy_pos: np.ndarray, weight: np.ndarray,
             over: np.ndarray) -> None:
     """Play a drawn move in each of the games `rows` [N], and write whether it was the second pass to over [N].
@@ -126,7 +156,5 @@ def walk_on(walks: Walks, rows: np.ndarray, state: State, draw: Draw, policy_pos
         copy_words(state.buffer, walks.position[g])
         move = draw_move(state, draw.policy[n], draw.temperature[n], draw.cutoff[n], policy_pos,
                          walks.random_state[g], weight)
-        remember(walks.past[g], state)
-        play_recorded(state, history_of(walks, g), move, state.info[TO_MOVE])
-        copy_words(walks.position[g], state.buffer)
+        _step(walks, g, state, move)
         over[n] = state.info[PASSES] >= 2
