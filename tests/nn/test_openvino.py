@@ -126,6 +126,14 @@ def test_the_second_start_does_without_torch(runtime: Path, second_start: Path) 
     assert "OpenVINO" in done.stdout and done.stdout.split()[-1] == "False", done.stderr
 
 
+def test_nothing_is_told_to_its_maker(runtime: Path, tmp_path: Path) -> None:
+    """A network is converted without a word about it on the Internet, and without the wait for that."""
+    from openvino.tools.ovc import telemetry_utils
+    save_network(make_network("lecture"), tmp_path / "x.bin")
+    load_evaluator(tmp_path / "x.bin", SIZE)
+    assert sys.modules["openvino_telemetry"] is None and telemetry_utils.tm.__name__.endswith("telemetry_stub")
+
+
 def test_networks_that_are_long_unused_are_forgotten(runtime: Path, tmp_path: Path,
                                                      monkeypatch: pytest.MonkeyPatch) -> None:
     from nn.inference import openvino_cache
