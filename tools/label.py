@@ -22,7 +22,8 @@ from tqdm import tqdm
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import run_command
 from common.print_console import print_err
-from sgf.collection import Kifu, cut_into_pieces, list_sgf_files, read_pieces
+from nn.data.game_report import GameReport
+from sgf.collection import Kifu, Skipped, cut_into_pieces, list_sgf_files, read_pieces
 from tools.labellib.failures import report_failures
 from tools.labellib.network_teacher import NetworkTeacher, names_model
 from tools.labellib.store import LabelStore
@@ -31,6 +32,8 @@ from tools.matchlib.command import split_command
 
 # Games whose labels are written together.
 GAMES_PER_PART = 50
+# Kinds of games that cannot be labelled.
+SEVERAL, NO_TURNS = "several in a file", "a player twice in a row"
 
 
 def list_games(kifu_dir: Path) -> list[tuple[str, str]]:
@@ -38,18 +41,16 @@ def list_games(kifu_dir: Path) -> list[tuple[str, str]]:
     return [(Path(path).name, path) for path in list_sgf_files(kifu_dir)]
 
 
-def read_games(files: list[tuple[str, str]], board_size: int) -> Iterator[tuple[str, Kifu]]:
-    """Yield the games that can be labelled; name the others."""
+def read_games(files: list[tuple[str, str]], board_size: int, report: GameReport) -> Iterator[tuple[str, Kifu]]:
+    """Yield the games that can be labelled; report the others."""
     for name, path in files:
         games, skipped = read_pieces(cut_into_pieces(path), [board_size])
-        reason = skipped[0].reason if skipped else ""
         if len(games) > 1:
-            reason = "more than one game in a file"
+            skipped = [Skipped(path, SEVERAL, "more than one game in a file")]
         elif games and not takes_turns(games[0]):
-            reason = "a player moves twice in a row"
-        if reason:
-            with tqdm.external_write_mode(file=sys.stderr):
-                print_err(f"{path}: {reason} (skipped)")
+            skipped = [Skipped(path, NO_TURNS, "a player moves twice in a row")]
+        if skipped:
+            report.skip(skipped[0])
         elif games:
             yield name, games[0]
 
@@ -64,11 +65,12 @@ def start_teacher(command: str, question: Question, use_gpu: bool, log: Path) ->
     return NetworkTeacher(command, question.board_size, use_gpu)
 
 
-def label(files: list[tuple[str, str]], teacher: Teacher | NetworkTeacher, store: LabelStore, board_size: int) -> None:
+def label(files: list[tuple[str, str]], teacher: Teacher | NetworkTeacher, store: LabelStore, board_size: int,
+          report: GameReport) -> None:
     """Have the games labelled that are not yet, part by part."""
     left = [(name, path) for name, path in files if name not in store.done]
     with tqdm(total=len(files), initial=len(files) - len(left), unit="game", desc="labels", file=sys.stderr) as bar:
-        labelled = teacher.label(read_games(left, board_size))
+        labelled = teacher.label(read_games(left, board_size, report))
         while part := dict(islice(labelled, GAMES_PER_PART)):
             store.add(part)
             bar.update(len(part))
@@ -95,15 +97,17 @@ def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, 
             raise LabelError(f"no SGF files in {kifu_dir}")
         store = LabelStore(out, board_size, {"teacher": command, "visits": visits, "size": board_size, "rules": rules})
         log = out.with_name(f"{out.name}.parts") / "teacher.log"
+        report = GameReport()
         teacher = start_teacher(command, Question(board_size, visits, rules), use_gpu, log)
         try:
-            label(files, teacher, store, board_size)
+            label(files, teacher, store, board_size, report)
         finally:
             teacher.close()
         if not store.done:
-            raise LabelError(f"no {board_size}x{board_size} game in {kifu_dir} could be labelled")
+            raise LabelError(f"no {board_size}x{board_size} game in {kifu_dir} could be labelled (skipped: "
+                             f"{report.reasons})")
         store.finish([name for name, _ in files])
-        print_err(f"{len(store.done)} games labelled: {out}")
+        print_err(f"{len(store.done)} games labelled: {out} (skipped: {report.reasons})")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,9 @@ from tqdm import tqdm
 from common.print_console import print_err
 from sgf.collection import Kifu, Skipped
 
+# Games that are named for each kind of reason why they cannot be used; the others are only counted.
+MOST_NAMED = 20
+
 
 @dataclass
 class GameReport:
@@ -30,9 +33,12 @@ class GameReport:
             self.say(f"{game.name}: {game.note}")
 
     def skip(self, skipped: Skipped) -> None:
-        """Count a game that cannot be used and say so in one line."""
+        """Count a game that cannot be used and say so in one line, unless many are like it."""
         self.skipped[skipped.kind] += 1
-        self.say(f"{skipped.name}: {skipped.reason} (skipped)")
+        if self.skipped[skipped.kind] <= MOST_NAMED:
+            self.say(f"{skipped.name}: {skipped.reason} (skipped)")
+        elif self.skipped[skipped.kind] == MOST_NAMED + 1:
+            self.say(f"{skipped.name}: {skipped.reason} (skipped); more of this kind ({skipped.kind}) are only counted")
 
     def say(self, line: str) -> None:
         """Write a line beside the progress bar; nothing for an empty one."""
@@ -40,10 +46,14 @@ class GameReport:
             with tqdm.external_write_mode(file=sys.stderr):
                 print_err(line)
 
+    @property
+    def reasons(self) -> str:
+        """Return how many games cannot be used, by kind of reason."""
+        return ", ".join(f"{count} {kind}" for kind, count in sorted(self.skipped.items())) or "none"
+
     def summary(self) -> str:
         """Return the line for the end of the run."""
         seconds = time.perf_counter() - self.start
-        reasons = ", ".join(f"{count} {kind}" for kind, count in sorted(self.skipped.items())) or "none"
         odd = f", komi unknown in {self.odd}" if self.odd else ""
-        return (f"{self.games} games, {self.positions} positions{odd}, skipped: {reasons}; "
+        return (f"{self.games} games, {self.positions} positions{odd}, skipped: {self.reasons}; "
                 f"{seconds:.1f} seconds, {self.games / seconds:.0f} games/s")

@@ -16,6 +16,7 @@ import learning_param
 from nn.data.data_file import DataError, hold_data_folder
 from nn.data.data_generator import NoTrainingDataError, generate_supervised_learning_data
 from nn.data.game_encoder import GameEncoder
+from nn.data.game_report import MOST_NAMED
 from tests.files import write_files
 from tests.nn.samples import write_data
 from tests.reference.slow_board import SlowBoard
@@ -222,6 +223,17 @@ def test_bad_games_are_named_and_counted(tmp_path: Path, capsys: pytest.CaptureF
     good = int(data["kifu_count"])
     assert good + len(lines) == 9
     assert f"{good} games" in captured.err and "illegal move" in captured.err.splitlines()[-1]
+
+
+def test_many_games_that_are_odd_alike_are_counted_not_all_named(tmp_path: Path,
+                                                                capsys: pytest.CaptureFixture[str]) -> None:
+    write_games(tmp_path / "kifu", ["(;GM[1]SZ[9];B[aa])"] * (MOST_NAMED + 30) + [
+        "(;GM[1", f"(;GM[1]SZ[{SIZE}]RE[B+3];B[aa])"])
+    generate(tmp_path)
+    lines = capsys.readouterr().err.splitlines()
+    assert sum("board size 9" in line for line in lines) == MOST_NAMED + 1
+    assert sum("cannot read on" in line for line in lines) == 1
+    assert f"{MOST_NAMED + 30} other board size" in lines[-1] and "1 malformed" in lines[-1]
 
 
 def test_two_black_moves_in_a_row_and_handicap(tmp_path: Path) -> None:

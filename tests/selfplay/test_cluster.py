@@ -1,7 +1,4 @@
-"""Self-play on a Ray cluster of local nodes: the games of one machine, whatever becomes of the nodes.
-
-The nodes run without compiled code: the games are tiny, and each node would first compile for a minute.
-"""
+"""Self-play on a Ray cluster of local nodes: the games of one machine, whatever becomes of the nodes."""
 from __future__ import annotations
 
 import os
@@ -19,7 +16,6 @@ from typing import Any
 import pytest
 import torch
 
-from nn.inference.runtime import RUNTIME_VARIABLE
 from nn.network.dual_net import DualNet
 from nn.network.weights import save_network
 from selfplay.archive import BATCH_FILE, LOG_FILE
