@@ -22,10 +22,10 @@ class LabelStore:
         if out.exists():
             raise LabelError(f"{out} is there already: give another --out, or remove it")
         self._folder.mkdir(parents=True, exist_ok=True)
-        about = self._folder / "settings.json"
-        if about.exists() and json.loads(about.read_text()) != settings:
+        about, wanted = self._folder / "settings.json", json.dumps(settings).encode()
+        if about.exists() and about.read_bytes() != wanted:
             raise LabelError(f"{self._folder} holds labels made with other settings: repeat them, or remove it")
-        write_atomically(about, json.dumps(settings).encode())
+        write_atomically(about, wanted)
         self._parts = sorted(self._folder.glob("part-*.npz"))
         self.done = {name for path in self._parts for name in read_labels(path, board_size).place}
 
