@@ -90,7 +90,7 @@ class MoveChooser:
         if rule.wins_now:
             result = single_move(PASS, 1.0, 1.0)
             choice = Choice(PASS, 1.0)
-        elif self.options.draws_from_policy:
+        elif self.options.draws_from_policy and tree.asks_network:
             result = self._draw_from_policy(tree, rng, rule, watch)
             choice = Choice(result.pos, result.winrate, 1)
         else:

@@ -101,7 +101,7 @@ class Engine(Game):
     def _reason_for_playouts(self, size: int) -> str:
         """Return why playouts choose the moves on boards of this size; empty where the network does."""
         kind, options = self.options.search_kind, self.options
-        if not kind.asks_network:
+        if not kind.asks_network and not options.policy_move:
             return f"--search {options.search}"
         if size not in self.sizes:
             return f"{options.model} plays {describe_sizes(self.sizes)}"
@@ -219,7 +219,7 @@ class Engine(Game):
         strength = self.options.strength
         if strength.visits < limit.visits:
             self.clear_tree()  # it may know more than the level
-            limit = replace(limit, visits=strength.visits, strict=True)
+            limit = replace(limit, visits=max(strength.visits, 1), strict=True)  # 0: of playouts, which draw nothing
         chooser = self._new_chooser(color)
         watch = replace(watch, root_temperature=self.options.root_temperature)
         choice = chooser.choose(self.tree, self._random, limit, watch)

@@ -49,6 +49,7 @@ class MCTSTree:
     """A search tree for one board size; `search` may be called for any position, move after move."""
 
     calls: type[NetworkCalls] = NetworkCalls  # what judges positions
+    asks_network = True  # whether its evaluator may be asked, for its policy too
     has_rave = False  # whether its edges count the games in which a move was played later
 
     def __init__(self, evaluator: Evaluator, board_size: int = BOARD_SIZE, params: SearchParams | None = None) -> None:

@@ -130,7 +130,7 @@ class PlayoutTree(MCTSTree):
     """A tree searched by UCT."""
 
     calls = PlayoutCalls
-    has_rave = True
+    asks_network, has_rave = False, True
 
     def __init__(self, board_size: int = BOARD_SIZE, params: PlayoutParams | None = None) -> None:
         """Prepare a search; raises PatternFileError and ClassifierError."""

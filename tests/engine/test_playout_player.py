@@ -38,15 +38,19 @@ def test_it_needs_no_torch(root: Path) -> None:
 @pytest.mark.parametrize(("options", "knows_go", "is_playout"), [
     ({}, True, False), ({"search": "uct"}, True, True), ({"model": "none"}, False, True),
     ({"model": "none", "search": "gumbel"}, False, False), ({"model": "none", "policy_move": True}, False, False),
+    ({"search": "uct", "policy_move": True}, True, False), ({"search": "uct", "level": 3}, True, True),
+    ({"model": "none", "level": 12}, False, True), ({"level": 3, "size": 6, "policy_move": True}, True, True),
 ])
 def test_who_takes_the_board(options: dict, knows_go: bool, is_playout: bool) -> None:
-    source = EvaluatorSource(lambda size: FakeEvaluator(size or 5), ANY_SIZE, knows_go=knows_go)
-    engine = Engine(EngineOptions(size=5, visits=4, uct=UctParams(rave=3.0), threads=2, **options), source)
+    """On 6x6 the network knows no board here. Where it does not choose the moves, nothing is drawn from its policy."""
+    source = EvaluatorSource(lambda size: FakeEvaluator(size or 5), range(5, 6), knows_go=knows_go)
+    options = {"size": 5, "visits": 4, "uct": UctParams(rave=3.0), "threads": 2, **options}
+    engine = Engine(EngineOptions(**options), source)
     assert isinstance(engine.tree, PlayoutTree) == is_playout
     params = engine.options.search_params()
     assert params.uct.rave == 3.0 and params.threads == 2
     engine.genmove(Stone.BLACK, 0.0)
-    assert engine.estimate_position(Stone.BLACK, Stone.WHITE, 0, 2).ownership.shape == (25,)
+    assert engine.estimate_position(Stone.BLACK, Stone.WHITE, 0, 2).ownership.shape == (options["size"]**2,)
 
 
 def test_playouts_are_shared_among_the_cores_that_are_free(monkeypatch: pytest.MonkeyPatch) -> None:
