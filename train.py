@@ -12,10 +12,9 @@ if __name__ == "__main__":
 import importlib.util
 import os
 import sys
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -269,12 +268,10 @@ def main(**options: Any) -> None:
     if options["tensorboard"] and importlib.util.find_spec("tensorboard") is None:
         fail("--tensorboard needs a package that is not installed: pip install tensorboard", 2)
     try:
-        with TemporaryDirectory() if dry_run and kifu_dir else nullcontext(options["data_dir"]) as folder, \
-                ProcessGroup(options["use_gpu"]) as group:
-            options["data_dir"] = Path(folder)
+        with ProcessGroup(options["use_gpu"]) as group:
             read_games = kifu_dir and partial(make_data, Sources(
                 kifu_dir, rl, pooled, options["board_sizes"], labels, archive, options["window_size"],
-                ValueChoice(options["player"], options["one_value"]), workers), options["data_dir"])
+                ValueChoice(options["player"], options["one_value"]), workers))
             recipe = (SUPERVISED, POLICY_GRADIENT, REINFORCEMENT)[way]
             stopped = (estimate if dry_run else train)(TrainConfig(**options), recipe, group, read_games)
     except (DataError, TrainError) as error:

@@ -12,7 +12,8 @@ from nn.network.weights import load_saved
 from nn.training.run_config import RunProgress, TrainConfig, TrainError
 from nn.training.run_files import RunFiles
 
-SHAPE = ("board_sizes", "filters", "blocks")
+# What makes the network, which no run can change on the way.
+SHAPE = ("board_sizes", "head", "features", "block", "activation", "norm", "filters", "blocks")
 # What an interrupted pass over the games must share to go on at the very batch.
 PASS = ("seed", "batch_size", "test_share", "data")
 
@@ -107,10 +108,10 @@ def plan_reinforcement(
     over other games than those it was interrupted in starts over. Raises TrainError for another shape, and for data
     that end before what was learnt.
     """
-    changes = [f"{name} {old.get(name)} -> {own[name]}" for name in SHAPE if old.get(name) != own[name]]
+    changes = find_changes(old, {name: own[name] for name in SHAPE})
     if changes:
-        raise TrainError(f"{path} holds a network of another shape ({'; '.join(changes)}): repeat its settings to go "
-                         "on, or start anew with --restart true")
+        raise TrainError(f"{path} holds a network of another shape ({changes}): repeat its settings to go on, or start "
+                         "anew with --restart true")
     if saved.generation > target.generation:
         raise TrainError(f"{path} has learnt from generation {saved.generation}, but the data end at generation "
                          f"{target.generation}: give the archive of that run, or start anew with --restart true")

@@ -1,7 +1,10 @@
 """One training run, from its checkpoint, if there is one, to its end."""
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from common.print_console import print_out
@@ -20,7 +23,7 @@ __all__ = ["POLICY_GRADIENT", "REINFORCEMENT", "SUPERVISED", "TrainConfig", "Tra
 
 def train(
     config: TrainConfig, recipe: Recipe = SUPERVISED, group: ProcessGroup | None = None,
-    make_data: Callable[[], None] | None = None,
+    make_data: Callable[[Path], None] | None = None,
 ) -> str:
     """Train a network as told, resuming an unfinished run; returns the signal that stopped it, empty if it finished.
 
@@ -28,7 +31,7 @@ def train(
         config: everything the run is told.
         recipe: supervised or reinforcement learning.
         group: the processes that train together; None for this one alone.
-        make_data: called once, by the first process, before the data are opened.
+        make_data: called once, by the first process, with the folder of the data, before these are opened.
 
     Raises:
         DataError: no usable data.
@@ -45,7 +48,7 @@ def train(
                 print_out(done)
             return ""
         if make_data is not None and group.is_first:
-            make_data()
+            make_data(config.data_dir)
         group.wait()
         trainer = Trainer(continue_from(config, state) if recipe.goes_on else config, recipe, group)
         if state is not None:
@@ -54,15 +57,24 @@ def train(
 
 
 def estimate(config: TrainConfig, recipe: Recipe, group: ProcessGroup,
-             make_data: Callable[[], None] | None = None) -> str:
-    """Print what a new run would take; arguments and errors as above, and no model file is written."""
-    if make_data is not None and group.is_first:
-        make_data()
-    group.wait()
-    for line in estimate_run(config, recipe, group):
-        if group.is_first:
-            print_out(line)
+             make_data: Callable[[Path], None] | None = None) -> str:
+    """Print what a new run would take; arguments and errors as above, and no file is written that stays."""
+    with _temporary_folder(group) if make_data is not None else nullcontext(config.data_dir) as folder:
+        if make_data is not None and group.is_first:
+            make_data(folder)
+        group.wait()
+        for line in estimate_run(replace(config, data_dir=folder), recipe, group):
+            if group.is_first:
+                print_out(line)
     return ""
+
+
+@contextmanager
+def _temporary_folder(group: ProcessGroup) -> Iterator[Path]:
+    """Make one folder for all processes, which is gone once all have left this block."""
+    with TemporaryDirectory() if group.is_first else nullcontext("") as own:
+        yield Path(group.tell(own))
+        group.wait()
 
 
 def _find_state(config: TrainConfig, recipe: Recipe, files: RunFiles, group: ProcessGroup) -> dict[str, Any] | None:

@@ -94,6 +94,13 @@ class ProcessGroup:
         distributed.all_reduce(sums)
         return sums
 
+    def tell(self, text: str) -> str:
+        """Return the first process's text."""
+        told = [text]
+        if self.size > 1:
+            distributed.broadcast_object_list(told)
+        return told[0]
+
     def wait(self) -> None:
         """Wait for the other processes."""
         self.maximum(0.0)

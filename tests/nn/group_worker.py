@@ -37,6 +37,7 @@ def take_steps(data_dir: Path) -> dict[Any, Any]:
             found[mode] = {name: weight.grad for name, weight in trainer.network.named_parameters()}
             found[f"sums {mode}"] = group.total(trainer.sums.sums)
             del trainer  # before the group ends (ProcessGroup.__exit__)
+        assert group.tell(f"rank {group.rank}") == "rank 0"
         assert group.maximum(float(group.rank), -1.0, float("nan")) == [1.0, -1.0, float("inf")]
     return found
 

@@ -14,8 +14,10 @@ from click.testing import CliRunner
 
 from nn.data.selfplay_data import generate_reinforcement_learning_data
 from nn.network.weights import load_network, save_network
+from nn.training.checkpoint import plan_reinforcement
 from nn.training.learn import REINFORCEMENT, TrainConfig, TrainError, train
 from nn.training.precision import FullPrecision, MixedPrecision
+from nn.training.run_config import RunProgress
 from nn.training.trainer import Trainer
 from tests.nn.selfplay_games import SIZE, write_games
 from tests.nn.test_learn import read_table, same, tensors
@@ -175,6 +177,16 @@ def test_other_games_restart_the_pass_but_not_the_run(
     assert train(config, REINFORCEMENT) == ""
     trainer = Trainer(config, REINFORCEMENT)
     assert checkpoint(config)["progress"]["step"] == 2 + trainer.data.batches_per_epoch
+
+
+@pytest.mark.parametrize(("name", "value"), [("head", "pooled"), ("features", "rich"), ("activation", "mish")])
+def test_another_kind_of_network_is_refused(config: TrainConfig, name: str, value: str) -> None:
+    """Also beside a checkpoint from before there were several kinds."""
+    own = config.identity()
+    old = {key: one for key, one in own.items() if key != name}
+    plan_reinforcement(config.output, RunProgress(), old, RunProgress(), own)
+    with pytest.raises(TrainError, match=f"another shape .{name} {own[name]} -> {value}"):
+        plan_reinforcement(config.output, RunProgress(), old, RunProgress(), {**own, name: value})
 
 
 def test_another_shape_and_older_data_are_refused(config: TrainConfig, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_a_finished_run_is_not_done_again(config: TrainConfig, capsys: pytest.Ca
     before = contents(config.output.parent)
     capsys.readouterr()
 
-    def make_data() -> None:
+    def make_data(folder: Path) -> None:
         raise AssertionError("data are not made for a run that is over")
 
     assert train(config, make_data=make_data) == ""
