@@ -61,23 +61,27 @@ class Thinker:
     def __init__(self) -> None:
         """Start idle."""
         self._pool = ThreadPoolExecutor(1, "thinker")
-        self._waiting = 0
+        self._waiting: set[object] = set()  # what stands for each work whose turn has not come
         self._turn_began = 0.0
 
     async def run(self, work: Callable[[], Answered]) -> Answered:
         """Return what `work` returns when its turn has come; raises what it raises."""
-        self._waiting += 1
+        turn = object()
+        self._waiting.add(turn)
 
         def take_turn() -> Answered:
-            self._waiting -= 1
+            self._waiting.discard(turn)
             self._turn_began = time.monotonic()
             return work()
 
-        return await asyncio.get_running_loop().run_in_executor(self._pool, take_turn)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, take_turn)
+        finally:  # whoever has gone away waits no longer
+            self._waiting.discard(turn)
 
     def turn_is_over(self) -> bool:
         """Tell whether the work that runs should give way to others."""
-        return self._waiting > 0 and time.monotonic() - self._turn_began > TURN_SECONDS
+        return bool(self._waiting) and time.monotonic() - self._turn_began > TURN_SECONDS
 
     def close(self) -> None:
         """Take no more work."""

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from browser.engines import Engines, Thinker
-from browser.settings import PlaySettings
+from browser.settings import MAX_SECONDS, MAX_VISITS, PlaySettings
 from browser.table import Table
 from engine.engine import EvaluatorSource
 from engine.loader import make_source
@@ -53,9 +53,10 @@ class Hall:
 
     @property
     def first_settings(self) -> PlaySettings:
-        """What a new tab begins with."""
+        """What a new tab begins with: what the options ask for, as far as a tab may set it."""
         visits = self.options.strict_visits or self.options.visits or PlaySettings.visits
-        return PlaySettings(visits=visits, seconds=self.options.const_time or 0.0, level=self.options.level)
+        seconds = self.options.const_time or 0.0
+        return PlaySettings(visits=min(visits, MAX_VISITS), seconds=min(seconds, MAX_SECONDS), level=self.options.level)
 
     async def sit_down(self, name: str) -> tuple[Seat, bool]:
         """Return the seat that was left under a name, or else a new one, and whether it is the former.

@@ -323,7 +323,7 @@ class Player:
             return
         self._counted = epoch
         if not self.table.tree.result():
-            self.table.tree.set_result("0" if lead == 0 else f"{'B' if lead > 0 else 'W'}+{abs(lead):g}")
+            self.table.count(lead)
             self._send(describe_game(self.table))
             self.keep()
         points = [to_point(board.board_size, pos) for pos in dead]

@@ -11,7 +11,7 @@ from browser.fields import MessageError, MessageFields
 from browser.hall import Hall, Seat
 from browser.player import Player
 from browser.points import PASS_POINT
-from browser.settings import SIDES
+from browser.settings import MAX_SECONDS, MAX_VISITS, SIDES
 from browser.table import MAX_HANDICAP, MAX_NODES, TableError
 from common.print_console import print_err
 from engine.levels import FULL_LEVEL
@@ -19,8 +19,6 @@ from engine.loader import LoadError
 from program import PROGRAM_NAME, VERSION
 from sgf.game_tree import ROOT
 
-MAX_VISITS = 50_000
-MAX_SECONDS = 600.0
 MAX_MINUTES = 600.0
 # Depth to which the search tree is shown.
 MAX_PATH = 100

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from board.stone import Stone
 from engine.levels import FULL_LEVEL
 
+# The most that a tab may set.
+MAX_VISITS = 50_000
+MAX_SECONDS = 600.0
 SIDES = {"black": (Stone.BLACK,), "white": (Stone.WHITE,), "both": (Stone.BLACK, Stone.WHITE), "none": ()}
 
 

@@ -14,6 +14,7 @@ from browser.points import PASS_POINT, to_pos
 from nn.model_file import describe_sizes
 from sgf.game_tree import ROOT, GameTree
 from sgf.grammar import SGFError
+from sgf.match_result import format_score
 
 MAX_NODES = 20_000
 MAX_SGF_BYTES = 2_000_000
@@ -95,7 +96,7 @@ class Table:
         self.clock = None
         # Who has lost without counting, and whether the clock was the reason.
         self.loser: Stone | None = None
-        self.loses_on_time = False
+        self.loses_on_time = self._has_own_result = False
 
     # --- looking ------------------------------------------------------------------------------------------------
 
@@ -137,8 +138,7 @@ class Table:
         if len(self.tree) >= MAX_NODES:
             raise TableError(f"the game has {MAX_NODES:,} nodes, more cannot be kept")
         if self.loser is not None:
-            self.loser = None
-            self.tree.set_result("")
+            self._forget_result()
         self.here = self.tree.play(self.here, color, pos)
         self.board.put_stone(pos, color)
         if self.clock is not None:
@@ -179,14 +179,31 @@ class Table:
         gone = self.tree.remove(node)
         for number in gone:
             self.views.pop(number, None)
-        self.loser = None
+        self._forget_result()
         return gone
 
     def lose(self, color: Stone, on_time: bool = False) -> None:
         """End the game with the loss of `color`, which resigns or whose time is up."""
         self.stop_clock()
         self.loser, self.loses_on_time = color, on_time
-        self.tree.set_result(f"{'W' if color == Stone.BLACK else 'B'}+{'T' if on_time else 'R'}")
+        self._set_result(f"{'W' if color == Stone.BLACK else 'B'}+{'T' if on_time else 'R'}")
+
+    def count(self, lead: float) -> None:
+        """End the game with Black's lead in points, unless its record has a result."""
+        if not self.tree.result():
+            self._set_result(format_score(lead, 0))
+
+    def _set_result(self, result: str) -> None:
+        """Write a result that is only known here."""
+        self.tree.set_result(result)
+        self._has_own_result = True
+
+    def _forget_result(self) -> None:
+        """Take back a result that came about here: the game goes on. One that a record brought stays."""
+        self.loser = None
+        if self._has_own_result:
+            self.tree.set_result("")
+        self._has_own_result = False
 
     # --- what searches say --------------------------------------------------------------------------------------
 

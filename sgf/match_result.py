@@ -10,6 +10,8 @@ from board.stone import Stone
 WINNER = re.compile(r"(B|W|BLACK|WHITE)\s*(?:\+\s*(.*)|WINS?\b.*|WON\b.*)", re.DOTALL)
 DRAWS = ("0", "DRAW", "JIGO")
 NOT_COUNTED = math.nan
+# More decimals than one are written where komi has them.
+SCORE_DECIMALS = 6
 
 
 class MatchResult(IntEnum):
@@ -50,6 +52,18 @@ class MatchResult(IntEnum):
         """Return Black's value class: 2 win, 1 draw, 0 loss, -1 unknown."""
         labels = {MatchResult.WHITE_WIN: 0, MatchResult.DRAW: 1, MatchResult.BLACK_WIN: 2, MatchResult.UNKNOWN: -1}
         return labels[self]
+
+
+def format_margin(points: float, least: int = 1) -> str:
+    """Return points without a sign: "3.5", and "2.0", or "2" where no decimal is needed (`least` 0)."""
+    whole, _, decimals = f"{abs(points):.{SCORE_DECIMALS}f}".partition(".")
+    return f"{whole}.{decimals.rstrip('0').ljust(least, '0')}".rstrip(".")
+
+
+def format_score(lead: float, least: int = 1) -> str:
+    """Return Black's lead as "B+3.5", "W+2.0" or "0"; points as above."""
+    points = format_margin(lead, least)
+    return "0" if float(points) == 0.0 else f"{'B' if lead > 0.0 else 'W'}+{points}"
 
 
 def read_margin(text: str) -> float:

@@ -17,7 +17,7 @@ from board.geometry import get_geometry
 from board.stone import Stone
 from common.atomic_file import write_atomically
 from program import PROGRAM_NAME
-from sgf.match_result import MatchResult
+from sgf.match_result import MatchResult, format_margin
 from sgf.win_rate import encode_search_value
 
 
@@ -84,7 +84,7 @@ def format_result(result: MatchResult, score: float = 0.0, is_resign: bool = Fal
     if result == MatchResult.DRAW:
         return "0"
     winner = "B" if result == MatchResult.BLACK_WIN else "W"
-    return f"{winner}+R" if is_resign else f"{winner}+{abs(score):.1f}"
+    return f"{winner}+R" if is_resign else f"{winner}+{format_margin(score)}"
 
 
 def write_game(folder: Path, number: int, content: bytes) -> Path:

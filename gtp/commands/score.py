@@ -4,23 +4,10 @@ from board.stone import Stone
 from gtp.arguments import get_argument
 from gtp.commands.command_group import CommandGroup
 from gtp.protocol import Command, GtpError
+from sgf.match_result import format_score
 
 STATUSES = ("alive", "seki", "dead")
 TERRITORIES = {"black_territory": Stone.BLACK, "white_territory": Stone.WHITE, "dame": Stone.EMPTY}
-# More decimals than one are written where komi has them.
-SCORE_DECIMALS = 6
-
-
-def format_score(score: float) -> str:
-    """Return Black's lead as "B+3.5", "W+2.0" or "0": at least one decimal, as GNU Go writes it.
-
-    gogui-twogtp compares the answers of both engines as texts.
-    """
-    text = f"{abs(score):.{SCORE_DECIMALS}f}".rstrip("0")
-    if float(text) == 0:
-        return "0"
-    return f"{'B' if score > 0 else 'W'}+{text}{'0' if text.endswith('.') else ''}"
-
 
 class ScoreCommands(CommandGroup):
     """Commands about the end of the game.
@@ -30,7 +17,7 @@ class ScoreCommands(CommandGroup):
     """
 
     def cmd_final_score(self, _: Command) -> str:
-        """Answer who wins by how much."""
+        """Answer who wins by how much: at least one decimal, as GNU Go, for gogui-twogtp compares answers as texts."""
         return format_score(self.engine.final_score())
 
     def cmd_final_status_list(self, command: Command) -> str:

@@ -3,13 +3,16 @@ from __future__ import annotations
 
 import asyncio
 import math
+import threading
 
 import pytest
 
 from board.ruleset import Rules
 from board.stone import Stone
 from browser import clock
+from browser.engines import TURN_SECONDS, Thinker
 from browser.hall import Hall
+from browser.settings import MAX_SECONDS, MAX_VISITS
 from browser.table import Table
 from engine.choosing import MoveChooser
 from engine.engine import EvaluatorSource
@@ -429,3 +432,54 @@ def test_moves_now_when_asked_to_hurry() -> None:
             await tab.send("hurry")
             await tab.until("position", lambda message: message["number"] == 2)
     run(hurry)
+
+
+@pytest.mark.parametrize("ends", ["resigns", "runs out of time", "is counted"])
+def test_a_result_is_taken_back_with_what_led_to_it(ends: str) -> None:
+    """So the result of the game that is played on is written; one that a record brought stays."""
+    table = Table(Rules(), range(3, 10), 5)
+    table.play(12)
+    if ends == "is counted":
+        table.play(PASS)
+        table.play(PASS)
+        table.count(18.0)
+    else:
+        table.lose(Stone.WHITE, on_time=ends == "runs out of time")
+    assert table.tree.result() == {"resigns": "B+R", "runs out of time": "B+T", "is counted": "B+18"}[ends]
+    table.undo(1)
+    assert table.tree.result() == "" and table.loser is None
+    table.count(-2.5)
+    assert table.tree.result() == "W+2.5"
+    table.load("(;GM[1]FF[4]SZ[5]RE[W+3];B[cc];W[cd])")
+    table.go(list(table.tree)[-1])
+    table.undo(1)
+    table.count(7.0)
+    assert table.tree.result() == "W+3"
+
+
+def test_who_has_gone_away_waits_no_longer() -> None:
+    """Else the others' searches would give way to nobody, all the time."""
+    async def go() -> None:
+        thinker, is_free = Thinker(), threading.Event()
+        busy = asyncio.create_task(thinker.run(is_free.wait))
+        gone = asyncio.create_task(thinker.run(lambda: None))
+        await asyncio.sleep(TURN_SECONDS + 0.05)
+        assert thinker.turn_is_over()
+        gone.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await gone
+        assert not thinker.turn_is_over()
+        is_free.set()
+        assert await busy
+        thinker.close()
+    run(go)
+
+
+def test_a_tab_begins_with_what_it_may_set() -> None:
+    async def play() -> None:
+        async with room(hall=make_hall(visits=10**6, const_time=10**4)) as here:
+            tab = await here.open()
+            await tab.send("set", side="none")
+            settings = (await tab.until("settings"))
+            assert (settings["visits"], settings["seconds"]) == (MAX_VISITS, MAX_SECONDS)
+    run(play)

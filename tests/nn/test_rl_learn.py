@@ -182,7 +182,7 @@ def test_other_games_restart_the_pass_but_not_the_run(
 @pytest.mark.parametrize(("name", "value"), [("head", "pooled"), ("features", "rich"), ("activation", "mish")])
 def test_another_kind_of_network_is_refused(config: TrainConfig, name: str, value: str) -> None:
     """Also beside a checkpoint from before there were several kinds."""
-    own = config.identity()
+    own = {**config.identity(), "data": []}
     old = {key: one for key, one in own.items() if key != name}
     plan_reinforcement(config.output, RunProgress(), old, RunProgress(), own)
     with pytest.raises(TrainError, match=f"another shape .{name} {own[name]} -> {value}"):

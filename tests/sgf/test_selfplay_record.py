@@ -12,9 +12,9 @@ from board.coordinate import Coordinate
 from board.geometry import get_geometry
 from board.stone import Stone
 from program import PROGRAM_NAME
-from sgf.match_result import MatchResult
+from sgf.match_result import MatchResult, read_margin
 from sgf.reader import SGFReader
-from sgf.selfplay_record import SelfPlayRecord, decode_policy_comment, encode_policy_comment
+from sgf.selfplay_record import SelfPlayRecord, decode_policy_comment, encode_policy_comment, format_result
 
 NINE = Coordinate(9)
 
@@ -101,3 +101,11 @@ def test_policies_survive_writing_and_reading(data: st.DataObject) -> None:
         read = decode_policy_comment(reader.get_comment(number), coordinate)
         assert list(read) == sorted(policy, key=lambda pos: (pos == PASS, pos))
         assert read == pytest.approx(policy, rel=5.1e-4)
+
+
+@pytest.mark.parametrize(("score", "text"), [(5.0, "B+5.0"), (-0.04, "W+0.04"), (0.5, "B+0.5"), (12.25, "B+12.25")])
+def test_a_small_win_stays_one(score: float, text: str) -> None:
+    """Komi may have any decimals."""
+    result = MatchResult.from_score(score)
+    assert format_result(result, score) == text
+    assert MatchResult.from_text(text) == result and read_margin(text) == score

@@ -9,11 +9,12 @@ from sgfmill import sgf
 from board.stone import Stone
 from gtp import engine_process
 from gtp.engine_process import GtpProcess
+from sgf.match_result import format_score
 from tests.tools.matches import fake, make_config, play_match
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.engine import MatchEngine
 from tools.matchlib.errors import IllegalPlayError, MatchError
-from tools.matchlib.referee import Referee, format_result
+from tools.matchlib.referee import Referee
 from tools.matchlib.runner import run_match
 
 GNU_GO_OPTIONS = "--mode gtp --level 1 --chinese-rules --positional-superko --capture-all-dead"
@@ -179,7 +180,7 @@ def test_referee_rules() -> None:
     assert len(referee.moves) == 9 and not referee.is_over
     replay(referee, "PASS pass")
     assert referee.is_over
-    assert [format_result(score) for score in (3.5, -2.0, 0.0)] == ["B+3.5", "W+2", "0"]
+    assert [format_score(score, 0) for score in (3.5, -2.0, 0.0)] == ["B+3.5", "W+2", "0"]
 
 
 def test_referee_forbids_repetition() -> None:

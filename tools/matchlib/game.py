@@ -4,13 +4,14 @@ from contextlib import suppress
 
 from board.stone import Stone
 from gtp.engine_process import EngineError, EngineTimeoutError, Reply
+from sgf.match_result import format_score
 from tools.matchlib.config import SIDES, MatchConfig
 from tools.matchlib.dialect import MoveAnswer, make_dialect
 from tools.matchlib.engine import MatchEngine
 from tools.matchlib.errors import GameFault, IllegalPlayError
 from tools.matchlib.openings import Opening
 from tools.matchlib.record import MatchRecord, SideTime
-from tools.matchlib.referee import COLOR_LETTERS, Referee, format_result
+from tools.matchlib.referee import COLOR_LETTERS, Referee
 
 # Seconds that an engine without time left still gets to answer; it has lost, but need not be killed.
 FLAG_GRACE_SECONDS = 5.0
@@ -158,9 +159,9 @@ class MatchGame:
         reason = "score" if self.referee.is_over else "max-moves"
         detail = "two passes" if self.referee.is_over else "scored as it stands at the limit of moves"
         if area != friendly:
-            detail += f"; all stones alive {format_result(area)}, dead stones removed {format_result(friendly)}"
+            detail += f"; all stones alive {format_score(area, 0)}, dead stones removed {format_score(friendly, 0)}"
         winner = "draw" if score == 0.0 else self.sides[Stone.BLACK if score > 0.0 else Stone.WHITE]
-        record = self._make_record(winner, format_result(score), reason, detail)
+        record = self._make_record(winner, format_score(score, 0), reason, detail)
         record.area_score, record.friendly_score = area, friendly
         return record
 

@@ -53,10 +53,3 @@ class Referee:
         if pos == self.board.ko_pos:
             return "forbidden by ko"
         return "forbidden by superko" if self.board.is_superko(pos, color) else "suicide"
-
-
-def format_result(score: float) -> str:
-    """Return a score (Black minus White) as SGF writes it: `B+3.5`, `W+2` or `0`."""
-    if score == 0.0:
-        return "0"
-    return f"{'B' if score > 0.0 else 'W'}+{abs(score):g}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from board.constant import GTP_X_COORDINATE
 from board.go_board import GoBoard
 from board.stone import Stone
-from gtp.commands.score import format_score
+from sgf.match_result import format_score
 from tools.verdictlib.verdict import Comparison
 
 STONE_CHARS = {Stone.EMPTY: ".", Stone.BLACK: "X", Stone.WHITE: "O"}
