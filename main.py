@@ -199,6 +199,7 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_move_wait: float, **arguments: Any,
          ) -> int:
     """Play Go through GTP: commands on stdin, answers on stdout, everything else on stderr."""
+    arguments["use_gpu"] = arguments["use_gpu"] or bool(arguments["gpus"])
     if doctor:
         return run_doctor(EngineOptions(**arguments), Path(__file__).resolve(), (check_gtp, check_json))
     if arguments["expansion_threshold"] > 1 and not SEARCHES[arguments["search"]].asks_network:
@@ -222,7 +223,6 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
                                                 "give its path with --classifier")
     except OSError as error:
         raise click.UsageError(str(error)) from None
-    arguments["use_gpu"] = arguments["use_gpu"] or bool(arguments["gpus"])
     options = EngineOptions(**arguments)
     if note := describe_time_conflict(options):
         click.echo(note, err=True)

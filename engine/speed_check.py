@@ -1,11 +1,15 @@
 """The doctor's measurements: how fast the network and the search are here."""
 
+import io
 import time
 from collections.abc import Iterator
+from contextlib import redirect_stderr
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.finding import OK, Finding, Patient
 from engine.options import EngineOptions
+from nn.model_file import find_specialist
 
 if TYPE_CHECKING:
     from nn.inference.board_evaluator import BoardEvaluator
@@ -15,15 +19,22 @@ BATCH_SIZES = (1, 8, 64)
 SECONDS = 0.5
 
 
-def find_evaluator(options: EngineOptions) -> "BoardEvaluator":
-    """Return the network; raises ModelFileError. A GPU that is missing was reported before."""
+def leave_out_missing(options: EngineOptions) -> EngineOptions:
+    """Return the options without GPUs that are missing, which was reported before."""
     from nn.device import describe_machine, find_missing
-    from nn.inference.loading import load_evaluator
 
     there = describe_machine().gpus
-    gpus = () if find_missing(options.gpus, there) else options.gpus
-    use_gpu = options.use_gpu and there > 0
-    return load_evaluator(options.model, options.size, use_gpu, threads=options.threads, gpus=gpus)
+    return replace(options, gpus=() if find_missing(options.gpus, there) else options.gpus,
+                   use_gpu=options.use_gpu and there > 0)
+
+
+def find_evaluator(options: EngineOptions) -> "BoardEvaluator":
+    """Return the network that plays the first game; raises ModelFileError."""
+    from nn.inference.loading import load_evaluator
+
+    options = leave_out_missing(options)
+    return load_evaluator(find_specialist(options.model, options.size), options.size, options.use_gpu,
+                          threads=options.threads, gpus=options.gpus)
 
 
 def check_network_speed(patient: Patient) -> Iterator[Finding]:
@@ -49,16 +60,14 @@ def check_network_speed(patient: Patient) -> Iterator[Finding]:
 
 
 def check_search_speed(patient: Patient) -> Iterator[Finding]:
-    """Tell how many visits a second a search makes."""
-    from board.go_board import GoBoard
+    """Tell how many visits a second a search makes, that of the options."""
+    from engine.loader import make_engine
     from mcts.params import SearchLimit
     from mcts.time_manager import UNLIMITED_VISITS
-    from mcts.tree import MCTSTree
 
-    evaluator = find_evaluator(patient.options)
-    params = patient.options.search_params()
-    board = GoBoard(evaluator.board_size)
-    tree = MCTSTree(evaluator, board.board_size, params)
+    engine = make_engine(leave_out_missing(patient.options))
+    with redirect_stderr(io.StringIO()):  # who plays was told with the model
+        board, tree, params = engine.board, engine.tree, engine.tree.params
     tree.search(board, board.get_to_move(), SearchLimit(2 * params.batch_size, strict=True))  # compiles
     tree.clear()
     result = tree.search(board, board.get_to_move(), SearchLimit(UNLIMITED_VISITS, 2 * SECONDS, strict=True))

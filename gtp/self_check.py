@@ -39,6 +39,8 @@ def run_program(patient: Patient, text: str, *more: str) -> subprocess.Completed
     options = patient.options
     command = [sys.executable, str(patient.program), "--model", options.model, "--visits", str(SESSION_VISITS),
                "--resign-threshold", "0", "--use-gpu", str(options.use_gpu).lower(), *more]
+    if options.gpus:
+        command += ["--gpus", ",".join(map(str, options.gpus))]
     if options.size is not None:
         command += ["--size", str(options.size)]
     return subprocess.run(command, input=text, capture_output=True, encoding="utf-8", errors="replace",

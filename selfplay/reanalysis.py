@@ -67,7 +67,7 @@ def search_again(
 def _search_settings(settings: BatchSettings, visits: int | None) -> BatchSettings:
     """Return what a batch's games have in common when all their moves are searched in full."""
     return replace(settings, games=0, seed=0, visits=visits or settings.visits, full_share=1.0, resign_threshold=0.0,
-                   no_resign_rate=0.0, opening_moves=0, komi_spread=0.0)
+                   no_resign_rate=0.0, komi_spread=0.0)
 
 
 def _search_alike(

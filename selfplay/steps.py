@@ -223,11 +223,13 @@ def finish_move(games: Games, g: int, tree: Tree, history: History, work: Work, 
     """Play the move that the finished search chose, or resign; begin the next search. Modifies games and work.
 
     In the opening the move is drawn from the recorded policy instead, so that games begin in many ways. A finished game
-    goes the way it went.
+    goes the way it went, and teaches what its searches find now.
     """
     info, records = work.root.info, games.records[g]
     ply = history.length[0] - 1
-    edge = find_edge(tree, games.recorded[g, ply]) if records > 0 else choose_edge(tree, plan_of(games, g, tree, terms))
+    edge = best = choose_edge(tree, plan_of(games, g, tree, terms))
+    if records > 0:
+        edge = find_edge(tree, games.recorded[g, ply])
     if edge < 0:
         finish_game(games, g, RECORD_END, work, terms)
         return
@@ -237,7 +239,7 @@ def finish_move(games: Games, g: int, tree: Tree, history: History, work: Work, 
         if games.may_resign[g] and not terms.soft_resign:
             finish_game(games, g, RESIGNATION, work, terms)
             return
-    record_search(games, g, tree, ply, edge, work, terms)
+    record_search(games, g, tree, ply, best, work, terms)
     if records == 0 and ply < terms.opening_moves:
         if terms.target != TEMPERED:
             temper(work.batch.policy, tree.node_edges[ROOT], terms.opening_temperature)

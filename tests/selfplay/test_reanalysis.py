@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from board.geometry import get_geometry
 from board.ruleset import Rules
 from selfplay.archive import BatchSettings, write_settings
 from selfplay.game import draw_game
@@ -44,6 +45,20 @@ def test_the_same_search_says_the_same_again(size: int, visits: int) -> None:
     for new, old in zip(begin(4), play_games(evaluator, terms, begin(4)), strict=True):
         [again] = play_games(evaluator, terms, [replace(new, recorded=tuple(old.moves))])
         assert same(replace(again, reason=old.reason), old)
+
+
+def test_one_move_to_learn_is_the_search_s_not_the_one_that_was_played() -> None:
+    """After the opening the target "tempered" is one move; another network finds others than those of the record."""
+    terms = new_terms(5, 16, Rules.of(0.5, True), 0.0, search="puct", target="tempered", opening_moves=2)
+    index, others = get_geometry(5).policy_index, 0
+    for new, old in zip(begin(4), play_games(HashEvaluator(5), terms, begin(4)), strict=True):
+        [again] = play_games(HashEvaluator(5, 7), terms, [replace(new, recorded=tuple(old.moves))])
+        assert again.moves == old.moves
+        assert all((policy[policy > 0.0] < 1.0).all() for policy in again.policy[:2])
+        for pos, policy in zip(old.moves[2:], again.policy[2:], strict=True):
+            assert policy.max() == 1.0
+            others += int(policy.argmax() != index[pos])
+    assert others > 10
 
 
 def test_moves_and_results_stay_and_every_move_has_a_policy(tmp_path: Path) -> None:
