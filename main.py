@@ -23,6 +23,7 @@ from engine.options import (
     CLASSIFIER_SIZES,
     DEFAULT_MODEL,
     KNOWING_LEAD_WEIGHT,
+    KNOWING_TEMPERATURE,
     MAX_C_PUCT,
     MAX_LEAD_WEIGHT,
     MAX_PLAYOUTS,
@@ -137,11 +138,11 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 @click.option("--policy-temperature", type=FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE),
               show_default=", ".join(f"{kind.policy_temperature} for {name}" for name, kind in WITH_NETWORK.items()),
               help="The search starts from the network's policy ^ (1 / T): above 1 it looks at more moves, for "
-                   "networks that are too sure of themselves.")
+                   f"networks that are too sure of themselves.  [{KNOWING_TEMPERATURE} for networks that tell leads]")
 @click.option("--playouts", type=click.IntRange(0, MAX_PLAYOUTS),
               show_default=", ".join(f"{kind.selection.playouts} for {name}" for name, kind in WITH_NETWORK.items()),
               help="Random games from each new position, which correct the network once the board fills; "
-                   "0: the network alone.")
+                   "0: the network alone, as for networks that tell leads.")
 @click.option("--playout-share", type=FiniteRange(0.0, 1.0), show_default="more and more as the board fills",
               help="Share of these games in each value from the first move on: AlphaGo's lambda.")
 @click.option("--rollout", type=click.Choice(ROLLOUTS), default=EngineOptions.rollout, show_default=True,

@@ -75,6 +75,8 @@ for name in GENERATIONS SIZE SEED GPUS GAMES VISITS PROCESSES WINDOW WINDOW_STAR
     [[ ${!name} =~ ^(0|[1-9][0-9]{0,8})$ ]] || die "$name=${!name} is not a whole number"
 done
 
+[ "$STOP_LENGTH" -le 100 ] || die "STOP_LENGTH=$STOP_LENGTH is more than 100 percent"
+
 for name in USE_GPU FINAL_STATUS; do
     [[ ${!name} =~ ^(true|false)$ ]] || die "$name=${!name} is neither true nor false"
 done

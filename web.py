@@ -46,7 +46,7 @@ COUNT = click.IntRange(min=1)
               help="Ask for this token.  [default: a new one where others can reach the page]")
 @click.option("--open", "opens", type=click.BOOL, default=True, help="Open the page in the browser.")
 @click.option("--model", default=DEFAULT_MODEL,
-              help="Model file, as main.py takes it; none: a network with random weights.")
+              help="Model file, as main.py takes it; none: playouts choose the moves.")
 @click.option("--use-gpu", type=click.BOOL, default=False, help="Run the network on the first GPU.")
 @click.option("--size", type=click.IntRange(2, 19), show_default="the size the model was made for",
               help="Board size at the start.")

@@ -179,6 +179,11 @@ def find_owners(state: State, area: AreaWork, owner: np.ndarray) -> None:
                 owner[pos] = color
 
 
+def find_safe_points(area: AreaWork) -> np.ndarray:
+    """Return the points of the regions that are their owner's for good (is_safe_region), bool [C]."""
+    return (area.region >= 0) & (area.enclosed & (area.empty | area.narrow))[area.region]
+
+
 def find_pass_alive(state: State, color: int) -> tuple[np.ndarray, np.ndarray]:
     """Return two masks, bool [C]: the pass-alive stones of `color` and the regions they enclose as territory.
 
@@ -188,5 +193,4 @@ def find_pass_alive(state: State, color: int) -> tuple[np.ndarray, np.ndarray]:
     area = new_area_work(int(state.info[SIZE]))
     find_alive(state, color, area)
     stones = (state.stones == color) & area.alive[state.string_id]
-    safe = area.enclosed & (area.empty | area.narrow)
-    return stones, (area.region >= 0) & safe[area.region]
+    return stones, find_safe_points(area)

@@ -21,7 +21,7 @@ EMPTY, BLACK, WHITE, OUT_OF_BOARD = 0, 1, 2, 3
 SIZE = 0  # board size S
 WIDTH = 1  # S + 2, the step from a cell to the one below it
 KO_POS = 2  # point that TO_MOVE may not retake at once, 0 if none
-KO_MOVE = 3  # number of the move that took the ko, 0 if none
+KO_MOVE = 3  # number of the move that took the last ko, 0 before the first one
 TO_MOVE = 4  # opponent of the last mover
 MOVES = 5  # moves and passes played since the start position
 LAST_MOVE = 6  # pos, PASS, or NO_MOVE
@@ -63,7 +63,7 @@ class State(NamedTuple):
 class History(NamedTuple):
     """How a position came about; entry 0 is the start position, entry n the n-th move (append-only).
 
-    `length[0]` counts the entries in use. Search shortens it back to the root's; superko reads hashes[:length].
+    `length[0]` counts the entries in use. Search shortens it back to the root's; superko reads hash[:length].
     """
 
     pos: np.ndarray  # int16 [N]

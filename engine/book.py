@@ -91,7 +91,7 @@ class Book:
     def read(cls, path: str | Path) -> "Book":
         """Return the book of a file; raises BookError."""
         try:
-            lines = Path(path).read_text(encoding="utf-8").splitlines()
+            lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is no text"
             raise BookError(f"cannot use book {path}: {reason}") from None
@@ -152,7 +152,7 @@ class Book:
 
     def write(self, path: Path) -> None:
         """Write the book, all or nothing; raises OSError."""
-        lines = [f"# book size {self.board_size} komi {self.komi:g}"]
+        lines = [f"# book size {self.board_size} komi {np.format_float_positional(self.komi, trim='-')}"]
         for _, entry in sorted(self._entries.values(), key=lambda known: (len(known[1].line), known[1].line)):
             lines.append(f"{' '.join(entry.line)} = {entry.move} {entry.winrate:.3f} {entry.visits}".strip())
         write_atomically(path, "\n".join([*lines, ""]).encode())

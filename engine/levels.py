@@ -8,8 +8,9 @@ the more points it may throw away by the network's own judgement. doc/levels.md 
 import math
 from typing import NamedTuple
 
+from mcts.time_manager import UNLIMITED_VISITS
+
 FULL_LEVEL = 20
-ALL_VISITS = 1_000_000_000
 
 
 class Resigning(NamedTuple):
@@ -65,5 +66,5 @@ LEVELS = {
     17: Level(50),
     18: Level(125),
     19: Level(350),
-    20: Level(ALL_VISITS),
+    20: Level(UNLIMITED_VISITS),
 }

@@ -1,7 +1,7 @@
 """What a search found as text: the `info` lines of Leela Zero and KataGo, and the JSON of CGOS.
 
-Win rates, leads and ownership are those of the side the analysis is for. Leads and ownership are estimates by
-playouts (mcts/score_estimate.py), not values of the network.
+Win rates, leads and ownership are those of the side the analysis is for. Leads and ownership are the network's where it
+tells them (mcts/tree_estimate.py), and else estimates by playouts (mcts/score_estimate.py).
 """
 
 import json

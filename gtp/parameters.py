@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.levels import FULL_LEVEL
-from engine.options import MAX_TEMPERATURE, RESIGN_THRESHOLD, EngineOptions
+from engine.options import MAX_C_PUCT, MAX_TEMPERATURE, RESIGN_THRESHOLD, EngineOptions
 from mcts.constant import CONST_VISITS, DEFAULT_LAG
 
 BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
@@ -17,7 +17,7 @@ WIDENING = 4.0
 MAX_WIDE_ROOT_NOISE = 5.0
 # KataGo's utilities go from -1 to 1, win rates from 0 to 1: its cpuctExploration counts so much of ours.
 CPUCT_SCALE = 2.0
-MAX_CPUCT = 10.0
+MAX_CPUCT = CPUCT_SCALE * MAX_C_PUCT
 MAX_BATCH_SIZE = 1024
 
 

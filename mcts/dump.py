@@ -45,7 +45,7 @@ def dump_tree(tree: MCTSTree, cgos_mode: bool) -> str:
     content = {
         "dump_version": DUMP_VERSION,
         "tree": {
-            "node": [dump_node(MCTSNode(tree._tree, i), length) for i in range(tree.num_nodes)],
+            "node": [dump_node(MCTSNode(tree.arrays, i), length) for i in range(tree.num_nodes)],
             "num_nodes": tree.num_nodes, "root": 0, "current_root": 0,
             "batch_size": tree.params.batch_size, "cgos_mode": cgos_mode, "to_move": to_move,
         },

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from board.benson import find_alive, new_area_work
+from board.benson import find_alive, find_safe_points, new_area_work
 from board.constant import PASS
 from board.geometry import get_geometry
 from board.state import BLACK, SIZE, WHITE, State
@@ -51,7 +51,6 @@ def ban_settled(state: State, plies: np.ndarray) -> None:
     area = new_area_work(int(state.info[SIZE]))
     for color in (BLACK, WHITE):
         find_alive(state, color, area)
-        safe = area.enclosed & (area.empty | area.narrow)
-        settled = (area.region >= 0) & safe[area.region]
+        settled = find_safe_points(area)
         plies[BLACK + WHITE - color, settled] = FOREVER
         plies[color, settled & area.empty[area.region]] = FOREVER

@@ -15,8 +15,8 @@ from mcts.constant import LOOKS, MAX_DEPTH, NOT_EXPANDED
 from nn.feature import BASIC, PlaneSet, Positions
 
 # Tree.node_kind: a visit waits for the network there; the network is asked ahead, before any visit, or has answered
-# (look_ahead); evaluated and visited; the end of the game; or evaluated with an outcome that is proven for the side to
-# move (mcts/solver.py).
+# (select_batch); evaluated and visited; the end of the game; or evaluated with an outcome that is proven for the side
+# to move (mcts/solver.py).
 PENDING, AHEAD, READY, EXPANDED, TERMINAL, LOST, DRAWN, WON = range(8)
 UNPROVEN = 0
 

@@ -5,7 +5,6 @@ from the SGF files themselves, so that nothing can disagree with them.
 """
 
 import json
-import os
 import shutil
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -153,4 +152,4 @@ def write_settings(folder: Path, settings: BatchSettings) -> None:
 def append_log(folder: Path, line: str) -> None:
     """Append a line to the batch's log; a full disk must not end the games."""
     with suppress(OSError), open(folder / LOG_FILE, "a", encoding="utf-8") as file:
-        file.write(line + os.linesep)
+        file.write(line + "\n")

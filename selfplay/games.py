@@ -74,7 +74,7 @@ class Terms(NamedTuple):
     opening_moves: int  # so many moves of each game are drawn from the recorded policy
     opening_temperature: float  # 1: drawn with its probabilities; higher: more alike
     policy_temperature: float  # search and recorded policy start from the network's policy ** (1 / this), normalized
-    target: int  # what is recorded as the policy: IMPROVED or VISITS
+    target: int  # what is recorded as the policy: one of TARGETS (mcts/searches.py)
     algorithm: int  # of the search (mcts/searches.py)
     selection: Selection
     root_noise: float  # share of Dirichlet noise in the root's priors, for PUCT

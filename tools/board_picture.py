@@ -13,12 +13,15 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from board.constant import DEFAULT_KOMI
 from board.coordinate import Coordinate
 from board.geometry import get_geometry
 from board.go_board import GoBoard
 from board.stone import Stone
+from common.atomic_file import write_atomically
 from common.command_line import run_command
-from gtp.arguments import COLORS
+from gtp.analysis.fields import QueryError
+from gtp.analysis.query import read_query
 from tools.treelib.svg import CELL, FONT, MARGIN, STONE_RADIUS, board_side, draw_grid
 
 # Pixels of the picture for one of the drawing.
@@ -29,12 +32,15 @@ BEST_COLOR, OTHER_COLOR = "#2f9e44", "#4a90d9"
 FILLS = {Stone.BLACK: "#16181b", Stone.WHITE: "#fdfdfb"}
 
 
-def play_query(query: dict[str, Any]) -> GoBoard:
-    """Return the position that a query asks about; raises ValueError and KeyError."""
-    board = GoBoard(query["boardXSize"], query["komi"])
-    for color, point in query["moves"]:
-        board.put_stone(board.coordinate.convert_from_gtp_format(point), COLORS[color.lower()])
-    return board
+def play_query(content: dict[str, Any], turn: int) -> GoBoard:
+    """Return a position that a query asks about, after so many moves; raises ValueError."""
+    try:
+        query = read_query("", {"rules": "tromp-taylor", **content})
+        if turn not in query.turns:
+            raise ValueError(f"the answer is about turn {turn}, which the query does not ask about")
+        return query.make_board(turn, DEFAULT_KOMI)
+    except QueryError as error:
+        raise ValueError(str(error)) from None
 
 
 def center(pos: int, coordinate: Coordinate) -> tuple[int, int]:
@@ -97,7 +103,7 @@ def draw_board(size: int, *parts: str) -> str:
 
 def draw_picture(query: dict[str, Any], answer: dict[str, Any]) -> str:
     """Return the picture as SVG; raises KeyError and ValueError for what is no query or answer."""
-    board = play_query(query)
+    board = play_query(query, answer.get("turnNumber", len(query["moves"])))
     return draw_board(board.board_size, draw_position(board, answer["ownership"]),
                       draw_moves(board, answer["moveInfos"]))
 
@@ -110,9 +116,11 @@ def main(query: Path, answer: Path, out: Path) -> None:
     """Draw the position of a QUERY with its ANSWER, files with one line of JSON (includeOwnership must be true)."""
     try:
         picture = draw_picture(*(json.loads(path.read_text(encoding="utf-8")) for path in (query, answer)))
+        write_atomically(out, picture.encode())
+    except OSError as error:
+        raise click.UsageError(f"{error.strerror or error}: {error.filename or out}") from None
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise click.UsageError(f"{query} and {answer} are no query with its answer: {error}") from None
-    out.write_text(picture, encoding="utf-8")
 
 
 if __name__ == "__main__":

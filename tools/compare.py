@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common.atomic_file import write_atomically
 from common.command_line import EXIT_INTERRUPTED, EXIT_OK, FiniteRange, run_command
 from common.print_console import print_err, print_out
-from tools.comparelib.ways import BASE, WAYS, choose_ways, read_way
+from tools.comparelib.ways import BASE, WAYS, check_options, choose_ways, read_way
 from tools.match import EXIT_BAD_OPTIONS, interrupt
 from tools.matchlib.errors import MatchError
 
@@ -50,6 +50,7 @@ def main(out: Path, ways: str, texts: tuple[str, ...], **options: Any) -> int:
     outcomes: list[Outcome] = []
     try:
         chosen = choose_ways(ways, [read_way(text) for text in texts])
+        check_options("--base", config.base)
         for way in chosen:
             print_out(f"[{len(outcomes) + 1}/{len(chosen)}] {way.name}: {shlex.join(config.command_of(way)[2:])}")
             row = train_way(config, way)

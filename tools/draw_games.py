@@ -60,11 +60,22 @@ def hold_folder(folder: Path) -> Iterator[None]:
 
 def check_settings(folder: Path, settings: DrawSettings) -> None:
     """Keep the settings with the games, or compare them; raises LabelError for others and OSError."""
-    path, text = folder / SETTINGS_FILE, json.dumps(vars(settings), indent=1)
-    if path.exists() and path.read_text() != text:
-        raise LabelError(f"{folder} holds games that were drawn with other settings ({path}): repeat them, or give "
-                         "another --out-dir")
-    write_atomically(path, text.encode())
+    path, own = folder / SETTINGS_FILE, vars(settings)
+    if path.exists():
+        try:
+            old = json.loads(path.read_bytes())
+            changed = [name for name, value in own.items() if name_network(old[name]) != name_network(value)]
+        except (KeyError, TypeError, ValueError):
+            changed = ["it cannot be read"]
+        if changed:
+            raise LabelError(f"{folder} holds games that were drawn with other settings ({path}: "
+                             f"{', '.join(changed)}): repeat them, or give another --out-dir")
+    write_atomically(path, json.dumps(own, indent=1).encode())
+
+
+def name_network(value: object) -> object:
+    """Return the path of a file in full, anything else as it is: a file may be named from several folders."""
+    return str(Path(value).resolve()) if isinstance(value, str) and value else value
 
 
 def check_judges(settings: DrawSettings) -> None:

@@ -41,15 +41,16 @@ class MatchPoint(NamedTuple):
 def read_table(path: Path) -> dict[str, list[MatchPoint]]:
     """Return the matches of each player, by playouts; raises ValueError and OSError."""
     curves: dict[str, list[MatchPoint]] = defaultdict(list)
-    with open(path, encoding="utf-8", newline="") as file:
+    with open(path, encoding="utf-8-sig", newline="") as file:
         for number, row in enumerate(csv.DictReader(file), 2):
             try:
                 point = MatchPoint(float(row["playouts"]), float(row["percent"]), int(row["games"] or 0))
                 if not (math.inf > point.playouts >= 1.0 and 0.0 <= point.percent <= 100.0 and point.games >= 0):
                     raise ValueError
-            except (KeyError, TypeError, ValueError):
+                player = row["player"].strip()
+            except (AttributeError, KeyError, TypeError, ValueError):
                 raise ValueError(f"{path}, line {number}: not {', '.join(COLUMNS)}") from None
-            curves[row["player"]].append(point)
+            curves[player].append(point)
     if not curves:
         raise ValueError(f"{path}: no matches")
     return {player: sorted(points) for player, points in curves.items()}

@@ -144,6 +144,8 @@ def _update_data_file(path: Path, folder: Path, board_size: int, workers: int, r
             path.unlink(missing_ok=True)
             return 0
         report.say(describe_left_out(folder, paths.values()))
+        if (folder / LABELS_FILE).exists():
+            report.say(f"{folder / LABELS_FILE} is not read: only networks of --head pooled learn from a teacher")
         new = _read_selfplay({n: str(p) for n, p in paths.items() if n not in kept}, board_size, workers, report)
         old = _write_selfplay(path, board_size, stamps, new, kept, old)
     return old.usable()

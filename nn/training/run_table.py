@@ -4,11 +4,13 @@ import csv
 import io
 import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from common.atomic_file import write_atomically
 from common.picture import new_picture, write_picture
+from common.print_console import print_err
 
 Curves = tuple[tuple[str, str], ...]  # column and its name in the legend
 
@@ -43,7 +45,7 @@ class RunTable:
         """Read what is there; `tensorboard` is a folder for its events, "" for none (raises ImportError without it)."""
         self.path = path
         self.layout = layout
-        self.rows: dict[int, dict[str, str]] = _read_rows(path, layout.key)
+        self.rows, self._is_strange = _read_rows(path, layout.key)
         self._board = _open_tensorboard(tensorboard) if tensorboard else None
 
     def keep_until(self, number: int) -> None:
@@ -61,7 +63,15 @@ class RunTable:
             self._board.flush()
 
     def write(self) -> None:
-        """Write the CSV, replacing the file as a whole; raises OSError."""
+        """Write the CSV, replacing the file as a whole; raises OSError.
+
+        What was no table of such a run is kept beside it.
+        """
+        if self._is_strange:
+            kept = self.path.with_name(f"{self.path.name}.old")
+            write_atomically(kept, self.path.read_bytes())
+            print_err(f"{self.path} was not the table of a run, or not all of it: what it held is in {kept}")
+            self._is_strange = False
         rows = [self.rows[number] for number in sorted(self.rows)]
         # Rows come from different hands, the longest one has the columns in their order.
         names = dict.fromkeys(name for row in sorted(rows, key=len, reverse=True) for name in row)
@@ -96,20 +106,29 @@ class RunTable:
         write_picture(figure, self.path.with_suffix(".png"), 100)
 
     def _points(self, name: str) -> Iterable[tuple[int, float]]:
-        """Yield number and value of every row that has the column."""
+        """Yield number and value of every row that has a number in the column."""
         for number, row in self.rows.items():
-            if row.get(name):
+            with suppress(ValueError, KeyError):
                 yield number, float(row[name])
 
 
-def _read_rows(path: Path, key: str) -> dict[int, dict[str, str]]:
-    """Return the rows of a CSV by their number; what is no row of this table is left out."""
+def _read_rows(path: Path, key: str) -> tuple[dict[int, dict[str, str]], bool]:
+    """Return the rows of a CSV by their number, and whether something in it is no row of this table: that is left out.
+
+    Spreadsheets put a byte order mark in front.
+    """
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            rows = [row for row in csv.DictReader(file) if None not in row and (row.get(key) or "").isdecimal()]
-    except (OSError, UnicodeDecodeError, csv.Error):
-        return {}
-    return {int(row[key]): {name: text for name, text in row.items() if text is not None} for row in rows}
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            names = reader.fieldnames
+            found = list(reader)
+    except FileNotFoundError:
+        return {}, False
+    except (UnicodeDecodeError, csv.Error):
+        return {}, True
+    rows = [row for row in found if None not in row and (row.get(key) or "").isdecimal()]
+    is_strange = len(rows) < len(found) or (names is not None and key not in names)
+    return {int(row[key]): {name: text for name, text in row.items() if text is not None} for row in rows}, is_strange
 
 
 def _open_tensorboard(folder: str) -> Any:

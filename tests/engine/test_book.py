@@ -136,3 +136,14 @@ def test_replies_of_games_are_counted_as_the_book_sees_them(tmp_path: Path) -> N
     key = find_key(board, Stone.WHITE)
     assert replies[key.hash] == {turn_move(5, board.coordinate.convert_from_gtp_format("C3"), key.symmetry): 2}
     assert turn_move(5, PASS, 3) == turn_back(5, PASS, 3) == PASS
+
+
+@pytest.mark.parametrize("komi", [7.0, 0.5, -3.25, 0.00001, 2e6])
+def test_a_book_of_any_komi_comes_back(komi: float, tmp_path: Path) -> None:
+    """Also one that an editor has put a byte order mark in front of."""
+    book, board = Book(5, komi), GoBoard(5, komi)
+    book.add(board, board.onboard_pos[12], 0.5, 10)
+    book.write(tmp_path / "book.txt")
+    assert Book.read(tmp_path / "book.txt").komi == komi
+    (tmp_path / "book.txt").write_text("\ufeff" + (tmp_path / "book.txt").read_text(), encoding="utf-8")
+    assert Book.read(tmp_path / "book.txt").find(board, Stone.BLACK) is not None

@@ -39,6 +39,29 @@ def test_what_is_no_table_is_an_empty_one(tmp_path: Path, content: bytes) -> Non
     assert RunTable(path, REINFORCEMENT_LAYOUT).rows == {}
 
 
+@pytest.mark.parametrize(("content", "is_kept"), [
+    (b"", False), (b"generation,elo\n1,5\n", False), ("\ufeffgeneration,elo\n1,5\n".encode(), False),
+    (b"player,elo\nx,5\n", True), (b"\xff\xfe\x00", True), (b"generation,elo\n1,5\n2,3,4\n", True),
+])
+def test_what_is_no_table_is_kept_beside_it(tmp_path: Path, content: bytes, is_kept: bool) -> None:
+    """A byte order mark, as spreadsheets write it, costs nothing."""
+    path, old = tmp_path / "rl-metrics.csv", tmp_path / "rl-metrics.csv.old"
+    path.write_bytes(content)
+    table = RunTable(path, REINFORCEMENT_LAYOUT)
+    table.update(7, {"elo": "9"})
+    for _ in range(2):
+        table.write()
+    assert old.exists() == is_kept and (not is_kept or old.read_bytes() == content)
+    assert ("1,5\n" in path.read_text()) == (b"1,5" in content) and path.read_text().endswith("7,9\n")
+
+
+def test_a_value_that_is_no_number_is_not_drawn(tmp_path: Path) -> None:
+    path = tmp_path / "rl-metrics.csv"
+    path.write_text("generation,elo\n1,abc\n2,\n3,4\n")
+    table = RunTable(path, REINFORCEMENT_LAYOUT)
+    assert list(table._points("elo")) == [(3, 4.0)]
+
+
 def test_what_draws_the_picture_is_installed_where_readme_says_to_train(root: Path) -> None:
     blocks = re.findall(r"```sh\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     train = next(block for block in blocks if "train.py --kifu-dir" in block)

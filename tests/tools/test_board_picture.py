@@ -6,10 +6,11 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tools.board_picture import draw_picture, main
+from tools.board_picture import draw_picture, main, play_query
 
 QUERY: dict[str, Any] = {"boardXSize": 5, "boardYSize": 5, "komi": 7, "moves": [["B", "C3"], ["w", "D4"]]}
 CANDIDATES = [("B2", 80, 0.612), ("E5", 30, 0.4), ("pass", 10, 0.1), ("A1", 1, 0.2)]
@@ -24,6 +25,24 @@ def test_stones_moves_and_ownership_are_drawn():
     assert [text for text in texts if text and text.isdigit() and int(text) > 5] == ["61", "80", "40", "30"]
     squares = [element for element in picture.iter() if element.tag.endswith("rect") and "opacity" in element.attrib]
     assert len(squares) == 19  # ten points of each color, but none on White's own stone
+
+
+def test_the_position_is_the_one_that_the_answer_is_about():
+    """With the stones it begins with, after so many of the moves."""
+    query = QUERY | {"initialStones": [["B", "A1"], ["W", "E5"]], "analyzeTurns": [1], "rules": "chinese", "id": "a"}
+    board = play_query(query, 1)
+    stones = {board.coordinate.convert_to_gtp_format(int(pos)) for pos in np.flatnonzero(board.state.stones % 3)}
+    assert stones == {"A1", "E5", "C3"}
+    with pytest.raises(ValueError, match="turn 2, which the query does not ask about"):
+        draw_picture(query, ANSWER | {"turnNumber": 2})
+
+
+def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path):
+    for name, content in (("query.json", QUERY), ("answer.json", ANSWER)):
+        (tmp_path / name).write_text(json.dumps(content))
+    query, answer = str(tmp_path / "query.json"), str(tmp_path / "answer.json")
+    result = CliRunner().invoke(main, [query, answer, "--out", f"{query}/x.svg"])
+    assert result.exit_code == 2 and "query.json" in result.output.splitlines()[-1]
 
 
 def test_what_is_no_answer_is_one_line(tmp_path: Path):

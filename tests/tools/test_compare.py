@@ -62,6 +62,8 @@ def test_a_training_that_fails_ends_the_comparison_with_its_status(tmp_path: Pat
 @pytest.mark.parametrize(("options", "complaint"), [
     (["--ways", "block-sea"], "there is no way 'block-sea': choose from base, block-res"),
     (["--way", "wide"], "'wide' is not NAME=OPTIONS"), (["--way", "../x=--filters 8"], "is not NAME=OPTIONS"),
+    (["--way", "wide=--filters '8"], "--way wide: No closing quotation: --filters '8"),
+    (["--base", '--head "pooled'], '--base: No closing quotation: --head "pooled'),
     (["--ways", "block-se", "--way", "block-se=--block se"], "block-se is given twice"),
 ])
 def test_a_bad_option_is_one_line(

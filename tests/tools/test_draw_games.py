@@ -23,7 +23,7 @@ from nn.network.kinds import make_pooled_net
 from nn.network.weights import save_network
 from sgf.collection import Kifu, cut_into_pieces, read_pieces
 from tests.tools.labels import compare_with_teacher
-from tools.draw_games import LOCK_FILE, main
+from tools.draw_games import LOCK_FILE, main, name_network
 from tools.labellib import drawing
 from tools.labellib.drawing import DrawSettings, Shard
 from tools.labellib.walks import draw_move
@@ -100,7 +100,12 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, models: tuple[str, str]) -> 
     assert first.stat().st_mtime_ns == before
     assert "0 positions of them new" in run(tmp_path / "drawn", *options)[1]
     status, said = run(tmp_path / "drawn", *options, "--seed", "5")
-    assert status == 2 and "other settings" in said and said.count("\n") == 1
+    assert status == 2 and "other settings" in said and ": seed)" in said and said.count("\n") == 1
+    elsewhere = str(Path(models[0]).parent / "no-such-folder" / ".." / Path(models[0]).name)
+    assert name_network(elsewhere) == name_network(models[0])
+    (tmp_path / "drawn" / "settings.json").write_bytes(b"\xff\xfe")
+    status, said = run(tmp_path / "drawn", *options)
+    assert status == 2 and "it cannot be read" in said and said.count("\n") == 1
 
 
 def test_no_game_is_called_as_one_of_another_run(tmp_path: Path) -> None:

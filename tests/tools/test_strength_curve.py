@@ -28,3 +28,15 @@ def test_what_is_no_table_is_one_line(row: str, tmp_path: Path) -> None:
     run = run_in_process(main, "strength_curve.py", str(tmp_path / "table.csv"), "--out", str(tmp_path / "x.svg"))
     assert run.returncode == 2 and len(run.stderr.splitlines()) == 1 and "table.csv" in run.stderr
     assert not (tmp_path / "x.svg").exists()
+
+
+@pytest.mark.parametrize("text", ["playouts,percent,games\n100,50,20\n", "playouts,percent,games,player\n100,50,20\n"])
+def test_a_table_without_players_is_one_line(text: str, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text(text)
+    with pytest.raises(ValueError, match="line 2: not player, playouts, percent, games"):
+        read_table(tmp_path / "table.csv")
+
+
+def test_a_byte_order_mark_is_no_hindrance(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("\ufeffplayer,playouts,percent,games\nuct,100,50,20\n", encoding="utf-8")
+    assert read_table(tmp_path / "table.csv") == {"uct": [MatchPoint(100, 50.0, 20)]}

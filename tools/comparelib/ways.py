@@ -1,6 +1,7 @@
 """Ways to train: names for options of train.py, each a change of one base."""
 
 import re
+import shlex
 from typing import NamedTuple
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
@@ -39,7 +40,16 @@ def read_way(text: str) -> TrainWay:
     name, separator, options = text.partition("=")
     if not NAME.fullmatch(name) or not separator:
         raise ValueError(f"{text[:60]!r} is not NAME=OPTIONS (a name has letters, digits and ._+-)")
+    check_options(f"--way {name}", options)
     return TrainWay(name, options.strip())
+
+
+def check_options(name: str, options: str) -> None:
+    """Raise ValueError for options that no shell would take apart: each way is trained for long before the next."""
+    try:
+        shlex.split(options)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}: {options}") from None
 
 
 def choose_ways(names: str, own: list[TrainWay]) -> list[TrainWay]:
