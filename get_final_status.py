@@ -23,7 +23,8 @@ from board.playout import DEAD_STONE_PLAYOUTS, playout_ownership
 from board.score import area_without
 from board.stone import Stone
 from common.atomic_file import write_atomically
-from common.command_line import EXIT_OK, FiniteRange, run_command
+from common.command_line import FiniteRange, run_command
+from common.exit_status import EXIT_FAILED, EXIT_OK, EXIT_REFUSED
 from common.interrupt import StopRequest
 from common.print_console import print_err, print_out
 from gtp.engine_process import EngineError, GtpProcess, get_search_path
@@ -43,7 +44,6 @@ MAX_FAILURES = 3
 DOUBT = 0.5
 DOUBTFUL_POINTS = 2
 POLL_SECONDS = 0.1
-EXIT_NOT_USABLE, EXIT_FAILED = 2, 1
 RESULT = re.compile(rb"(?<![A-Z])RE\[([^\]]*)\]")
 COLORS = {Stone.BLACK: "black", Stone.WHITE: "white"}
 
@@ -243,11 +243,11 @@ def main(kifu_dir: Path, workers: int, timeout: float) -> int:
     """
     program = shutil.which("gnugo", path=get_search_path())
     if program is None:
-        return fail("GNU Go is not installed (Debian: apt install gnugo); no result was changed", EXIT_NOT_USABLE)
+        return fail("GNU Go is not installed (Debian: apt install gnugo); no result was changed", EXIT_REFUSED)
     folder = kifu_dir / str(max(list_archive(kifu_dir), default=1))
     paths = list(list_games(folder).values()) if folder.is_dir() else []
     if not paths:
-        return fail(f"no games in {folder}: run selfplay_main.py first", EXIT_NOT_USABLE)
+        return fail(f"no games in {folder}: run selfplay_main.py first", EXIT_REFUSED)
     pool = GnuGoPool(program, min(workers, len(paths)), timeout)
     with StopRequest() as stop:
         try:

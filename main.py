@@ -17,6 +17,7 @@ except ModuleNotFoundError as error:
 
 from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteFloat, FiniteRange, run_command
+from common.exit_status import EXIT_REFUSED
 from engine.doctor import run_doctor
 from engine.levels import FULL_LEVEL
 from engine.options import (
@@ -51,7 +52,6 @@ from mcts.uct.params import UctParams, read_uct_params
 from nn.model_file import CLASSIFIER_FILE, LARGE_BOARD, RANDOM_MODEL
 from program import PROGRAM_NAME, VERSION
 
-EXIT_BAD_USAGE = 2
 MAX_THREADS = 64
 # For a person who sees this program for the first time; a GUI's pipe sees nothing of it.
 GREETING = """{name} {version} plays Go. Here it speaks GTP: type genmove b, showboard, quit.
@@ -82,7 +82,6 @@ def parse_gpus(_: click.Context, __: click.Parameter, value: str) -> tuple[int, 
     if not all(name.isascii() and name.isdigit() for name in names) or len({*map(int, names)}) < len(names):
         raise click.BadParameter(f"{value!r} is not a list of different numbers such as 0,1")
     return tuple(map(int, names))
-
 
 COUNT = click.IntRange(min=1)
 POSITIVE = FiniteRange(0.0, min_open=True)
@@ -241,7 +240,7 @@ def start() -> int:
         arguments, notes = translate_arguments(sys.argv[1:], {str(param.name) for param in main.params})
     except StartError as error:
         click.echo(f"main.py: {error}", err=True)
-        return EXIT_BAD_USAGE
+        return EXIT_REFUSED
     for note in notes:
         click.echo(note, err=True)
     return run_command(main, "main.py", arguments)

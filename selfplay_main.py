@@ -14,8 +14,9 @@ import click
 
 import learning_param
 from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
-from common.command_line import EXIT_OK, FiniteFloat, FiniteRange, run_command
+from common.command_line import FiniteFloat, FiniteRange, run_command
 from common.cores import count_usable_cores
+from common.exit_status import EXIT_OK
 from common.print_console import print_err, print_out
 from engine.options import MAX_TEMPERATURE, MIN_POLICY_TEMPERATURE, RESIGN_THRESHOLD, find_model
 from mcts.constant import C_SCALE, ROOT_NOISE

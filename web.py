@@ -24,6 +24,7 @@ except ModuleNotFoundError as error:
 from board.constant import DEFAULT_KOMI
 from browser.server import serve
 from common.command_line import FiniteFloat, FiniteRange, run_command
+from common.exit_status import EXIT_FAILED, EXIT_REFUSED
 from common.print_console import print_err
 from engine.levels import FULL_LEVEL
 from engine.loader import LoadError
@@ -33,7 +34,6 @@ from mcts.searches import DEFAULT_SEARCH, SEARCHES
 if TYPE_CHECKING:
     from browser.hall import Hall
 
-EXIT_CANNOT_LISTEN, EXIT_BAD_MODEL = 1, 2
 MAX_PORT = 65535
 COUNT = click.IntRange(min=1)
 
@@ -85,10 +85,10 @@ def main(port: int, host: str, token: str, opens: bool, model: str, watch: tuple
             asyncio.run(serve(open_hall, host, port, token, on_ready, watch or (Path(),)))
     except LoadError as error:
         print_err(f"web.py: {error}")
-        return EXIT_BAD_MODEL
+        return EXIT_REFUSED
     except OSError as error:
         print_err(f"web.py: cannot listen on {host}:{port}: {error.strerror or error}; give another --port")
-        return EXIT_CANNOT_LISTEN
+        return EXIT_FAILED
     return 0
 
 

@@ -7,10 +7,8 @@ from typing import Any
 
 import click
 
+from common.exit_status import EXIT_INTERRUPTED, EXIT_OK
 from common.print_console import print_err
-
-EXIT_OK = 0
-EXIT_INTERRUPTED = 130
 
 
 class FiniteFloat(click.types.FloatParamType):

@@ -17,13 +17,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from common.cores import count_usable_cores, get_load
+from common.exit_status import EXIT_FAILED, EXIT_OK
 from common.print_console import print_out
 from engine.finding import FAIL, OK, WARN, Check, Finding, Patient
 from engine.options import EngineOptions, find_model
 from nn.model_file import RANDOM_MODEL
 from program import PROGRAM_NAME, VERSION
-
-EXIT_HEALTHY, EXIT_SICK = 0, 1
 
 MEBIBYTE = 2**20
 # Memory that the engine takes with the bundled model: 380 MiB were measured while it plays, 600 while it compiles.
@@ -240,4 +239,4 @@ def run_doctor(options: EngineOptions, program: Path, last_checks: Sequence[Chec
         failures += finding.level == FAIL
     if failures:
         print_out(f"{failures} to mend: do what the line with {FAIL} says, the first one first, and ask again.")
-    return EXIT_SICK if failures else EXIT_HEALTHY
+    return EXIT_FAILED if failures else EXIT_OK

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from common.exit_status import EXIT_OK, EXIT_REFUSED
 from common.print_console import print_err
 from engine.loader import AbandonedError, EngineLoader, LoadError, make_engine
 from engine.options import EngineOptions
@@ -51,8 +52,6 @@ READY_LINE = "GTP ready"
 
 METHOD_PREFIX = "cmd_"
 UNLISTED_PREFIX = "unlisted_"
-EXIT_OK = 0
-EXIT_BAD_MODEL = 2
 
 CommandMethod = Callable[[Command], str]
 
@@ -123,7 +122,7 @@ class GtpClient:
             return self._serve(reader)
         except LoadError as error:
             print_err(error)
-            return EXIT_BAD_MODEL
+            return EXIT_REFUSED
         except KeyboardInterrupt:
             return EXIT_OK
         except OSError:

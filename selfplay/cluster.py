@@ -19,9 +19,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from common.exit_status import EXIT_FAILED, EXIT_REFUSED
 from common.print_console import print_err
 from nn.model_file import RANDOM_MODEL, ModelFile, read_model_file
-from selfplay.worker import ENDED, EXIT_BAD_FILE, EXIT_ERROR, GAME, WorkerTask, describe_failure, run_worker
+from selfplay.worker import ENDED, GAME, WorkerTask, describe_failure, run_worker
 from selfplay.worker_pool import WRITERS, SelfPlayError, WorkerHandle
 from sgf.selfplay_record import write_game
 
@@ -31,7 +32,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "ray":
         raise
-    raise SelfPlayError("--ray needs the package ray: pip install ray", EXIT_BAD_FILE) from None
+    raise SelfPlayError("--ray needs the package ray: pip install ray", EXIT_REFUSED) from None
 
 ROOT = Path(__file__).resolve().parent.parent
 # What a worker imports; it is sent to the nodes.
@@ -140,7 +141,7 @@ class RayPool:
             f"cluster {ray.get_runtime_context().gcs_address}: {sum(map(is_alive, nodes))} nodes, "
             f"{count(nodes, 'CPU')} CPUs, {count(nodes, 'GPU')} GPUs, {self.size()} workers")
         if not self.size():
-            raise SelfPlayError(f"nobody can play: {self.description}", EXIT_BAD_FILE)
+            raise SelfPlayError(f"nobody can play: {self.description}", EXIT_REFUSED)
 
     def size(self) -> int:
         """Return how many actors the nodes have room for at present; raises SelfPlayError."""
@@ -180,14 +181,14 @@ class RayPool:
             for _ in self._pool.map(lambda message: write_game(self._folder, message[1].number, message[2]), messages):
                 pass
         except OSError as error:
-            raise SelfPlayError(describe_failure(error, self._folder), EXIT_ERROR) from None
+            raise SelfPlayError(describe_failure(error, self._folder), EXIT_FAILED) from None
 
 
 def connect(address: str, sources: Iterable[str] = SOURCES) -> None:
     """Connect to a cluster and send it the program, or what parts of it are named; raises SelfPlayError."""
     problem = probe(address)
     if problem:
-        raise SelfPlayError(f"--ray {address}: {problem}", EXIT_BAD_FILE)
+        raise SelfPlayError(f"--ray {address}: {problem}", EXIT_REFUSED)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # for a cluster that is started here
     impatience = threading.Timer(CONNECT_SECONDS, give_up, [address])
     impatience.daemon = True
@@ -198,7 +199,7 @@ def connect(address: str, sources: Iterable[str] = SOURCES) -> None:
             ray.init(address, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR,
                      runtime_env={"working_dir": folder})
     except (RayError, OSError, ValueError, RuntimeError) as error:
-        raise SelfPlayError(f"--ray {address}: {describe(error)}", EXIT_BAD_FILE) from None
+        raise SelfPlayError(f"--ray {address}: {describe(error)}", EXIT_REFUSED) from None
     finally:
         impatience.cancel()
 
@@ -219,7 +220,7 @@ def probe(address: str) -> str:
 def give_up(address: str) -> None:
     """End the program: whoever listens there is no Ray cluster, and ray.init cannot be interrupted."""
     print_err(f"selfplay_main.py: --ray {address}: no Ray cluster has answered within {CONNECT_SECONDS:.0f} seconds")
-    os._exit(EXIT_BAD_FILE)
+    os._exit(EXIT_REFUSED)
 
 
 def copy_sources(names: Iterable[str], folder: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import learning_param
+from common.exit_status import EXIT_FAILED, EXIT_REFUSED
 from common.interrupt import block_interrupts
 from nn.feature import plane_set_of
 from nn.model_file import ModelFile
@@ -25,8 +26,6 @@ from sgf.selfplay_record import write_game
 # it: a list of game numbers; None or the end of the pipe means stop. The supervisor itself is told the end of a worker
 # as ENDED (who ended and how, for the log).
 READY, GAME, FAILED, ENDED = "ready", "game", "failed", "ended"
-
-EXIT_BAD_FILE, EXIT_ERROR = 2, 1
 
 # Finished games that may wait to be written before playing waits for the disk.
 WRITING_LIMIT = 64
@@ -121,7 +120,7 @@ def run_worker(connection: Connection, task: WorkerTask) -> None:
     except Stop:
         pass
     except OSError as error:
-        _report_failure(connection, describe_failure(error, task.folder), EXIT_ERROR)
+        _report_failure(connection, describe_failure(error, task.folder), EXIT_FAILED)
     except Exception:
         traceback.print_exc()
         raise
@@ -160,7 +159,7 @@ def _work(connection: Connection, task: WorkerTask) -> None:
         evaluator, description = load_batch_evaluator(
             task.model, settings.size, task.use_gpu, task.threads, task.positions, task.cache_mb << 20)
     except ModelFileError as error:
-        _report_failure(connection, str(error), EXIT_BAD_FILE)
+        _report_failure(connection, str(error), EXIT_REFUSED)
         return
     terms = terms_of(settings)
     orders = Orders(connection, task)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 from typing import Protocol
 
-from selfplay.worker import EXIT_ERROR
+from common.exit_status import EXIT_FAILED
 
 # Games from elsewhere that are written at a time: a disk that is told to sync several files does them together.
 WRITERS = 8
@@ -13,7 +13,7 @@ WRITERS = 8
 class SelfPlayError(Exception):
     """A run that cannot go on; the text is one line for the user."""
 
-    def __init__(self, text: str, status: int = EXIT_ERROR) -> None:
+    def __init__(self, text: str, status: int = EXIT_FAILED) -> None:
         """Keep the exit status."""
         super().__init__(text)
         self.status = status

@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 # The parts that measure are imported when they are needed: worker processes import this file once more.
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
+from common.exit_status import EXIT_REFUSED
 from common.print_console import print_err
 from engine.options import find_file, find_model
 from nn.model_file import CLASSIFIER_FILE, find_classifier
@@ -39,7 +40,6 @@ from tools.benchlib.options import (
 from tools.benchlib.report import Report
 
 PROGRAM_DIR = Path(__file__).resolve().parents[1]
-EXIT_BAD_OPTIONS = 2
 
 Suite = Callable[[BenchSettings], Iterable[Figure | str]]
 
@@ -59,7 +59,7 @@ def run(suites: Iterable[Suite], json_path: Path | None, **options: Any) -> None
 def fail(text: str) -> None:
     """Say in one line what is wrong with the options, and end."""
     print_err(f"bench: {text}")
-    sys.exit(EXIT_BAD_OPTIONS)
+    sys.exit(EXIT_REFUSED)
 
 
 def run_with_model(suites: Iterable[Suite], model: str, **options: Any) -> None:

@@ -22,7 +22,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE, PASS
 from board.go_board import GoBoard, IllegalMoveError
 from board.stone import Stone
-from common.command_line import EXIT_INTERRUPTED, FiniteFloat, FiniteRange, run_command
+from common.command_line import FiniteFloat, FiniteRange, run_command
+from common.exit_status import EXIT_INTERRUPTED, EXIT_REFUSED
 from common.interrupt import block_interrupts
 from common.print_console import print_err
 from engine.book import Book, BookError, find_key, turn_back, turn_move
@@ -32,7 +33,6 @@ from engine.options import DEFAULT_MODEL, EngineOptions, find_model
 from nn.model_file import ModelFileError
 from sgf.collection import cut_into_pieces, list_sgf_files, read_pieces
 
-EXIT_BAD_OPTIONS = 2
 # The share of the games in a reply's likelihood, where the position was met so often or more.
 GAMES_SHARE, MET_OFTEN = 0.5, 20
 Replies = dict[int, Counter[int]]  # by position, as the book knows it: how often each move was played
@@ -173,7 +173,7 @@ def main(out: Path, board_size: int, komi: float, model: str, visits: int, minut
         make_book(BookMaker(engine, book, replies, least_likely, plies), out, minutes, positions)
     except (BookError, ModelFileError, OSError) as error:
         print_err(f"book.py: {error}")
-        return EXIT_BAD_OPTIONS
+        return EXIT_REFUSED
     except KeyboardInterrupt:
         print_err("book.py: stopped; the same command goes on from here")
         return EXIT_INTERRUPTED

@@ -18,10 +18,11 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.atomic_file import write_atomically
-from common.command_line import EXIT_INTERRUPTED, EXIT_OK, FiniteRange, run_command
+from common.command_line import FiniteRange, run_command
+from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED
 from common.print_console import print_err, print_out
 from tools.comparelib.ways import BASE, WAYS, check_options, choose_ways, read_way
-from tools.match import EXIT_BAD_OPTIONS, interrupt
+from tools.match import interrupt
 from tools.matchlib.errors import MatchError
 
 
@@ -58,11 +59,11 @@ def main(out: Path, ways: str, texts: tuple[str, ...], **options: Any) -> int:
             page = format_page(config, outcomes, shlex.join(["tools/compare.py", *sys.argv[1:]]))
             write_atomically(out, page.encode())
     except (ValueError, MatchError) as error:
-        return fail(str(error), EXIT_BAD_OPTIONS)
+        return fail(str(error), EXIT_REFUSED)
     except TrainingFailed as error:
         return fail(f"{error}; the same command goes on", error.status)
     except OSError as error:
-        return fail(f"{error.strerror or error}: {error.filename or out}", EXIT_BAD_OPTIONS)
+        return fail(f"{error.strerror or error}: {error.filename or out}", EXIT_REFUSED)
     except KeyboardInterrupt:
         return fail("stopped: the same command goes on", EXIT_INTERRUPTED)
     print_out("\n" + page)

@@ -21,13 +21,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.atomic_file import write_atomically
 from common.command_line import run_command
+from common.exit_status import EXIT_REFUSED
 from common.print_console import print_err
 from mcts.uct.pattern_table import CODES, draw_code
 from sgf.collection import Kifu, cut_into_pieces, list_sgf_files, read_pieces
 from tools.patternlib.minorization import Foresight, Model
 from tools.patternlib.rows import PARTS, Rows, collect_rows
 
-EXIT_BAD_OPTIONS = 2
 # One game in so many is kept back to judge by.
 KEPT_BACK = 10
 
@@ -80,7 +80,7 @@ def main(kifu_dir: Path, out: Path, board_size: int, most: int, rounds: int, lea
     if len(games) < KEPT_BACK:
         print_err(f"learn_patterns: {kifu_dir} has {len(games)} games on {board_size}x{board_size}; "
                   f"{KEPT_BACK} are the least to learn from")
-        return EXIT_BAD_OPTIONS
+        return EXIT_REFUSED
     rows = collect_rows(game for i, game in enumerate(games) if i % KEPT_BACK)
     test = collect_rows(games[::KEPT_BACK])
     lines = [f"# part feature value gamma; {len(games)} games, {len(rows.played)} moves, {rounds} rounds"]
@@ -94,7 +94,7 @@ def main(kifu_dir: Path, out: Path, board_size: int, most: int, rounds: int, lea
         write_atomically(out, "\n".join([*lines, ""]).encode())
     except OSError as error:
         print_err(f"learn_patterns: cannot write {out}: {error.strerror}")
-        return EXIT_BAD_OPTIONS
+        return EXIT_REFUSED
     return 0
 
 

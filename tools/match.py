@@ -28,15 +28,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.command_line import FiniteRange, run_command
 from common.cores import count_usable_cores
+from common.exit_status import EXIT_INTERRUPTED, EXIT_REFUSED
 from common.print_console import print_err
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.dialect import CLIENTS
 from tools.matchlib.errors import MatchError
 from tools.matchlib.options import KOMI, OPENINGS, PARALLEL, SCORING, SEED, SIZE, TIME
 from tools.matchlib.runner import run_match
-
-EXIT_BAD_OPTIONS = 2
-EXIT_INTERRUPTED = 130
 
 
 def interrupt(_signal: int, _frame: FrameType | None) -> None:
@@ -84,7 +82,7 @@ def main(**options: Any) -> None:
         run_match(MatchConfig(**options))
     except MatchError as error:
         print_err(f"match: {error}")
-        sys.exit(EXIT_BAD_OPTIONS)
+        sys.exit(EXIT_REFUSED)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
 

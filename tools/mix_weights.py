@@ -15,10 +15,9 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from common.command_line import EXIT_OK, FiniteRange, run_command
+from common.command_line import FiniteRange, run_command
+from common.exit_status import EXIT_OK, EXIT_REFUSED
 from common.print_console import print_err, print_out
-
-EXIT_FAILED = 2
 
 
 def mix(first: Path, second: Path, share: float, out: Path) -> None:
@@ -44,13 +43,13 @@ def main(first: Path, second: Path, share: float, out: Path) -> int:
         mix(first, second, share, out)
     except ModelFileError as error:
         print_err(f"mix_weights: {error}")
-        return EXIT_FAILED
+        return EXIT_REFUSED
     except ValueError:
         print_err(f"mix_weights: {second} has another shape than {first}: only networks of one shape have a mean")
-        return EXIT_FAILED
+        return EXIT_REFUSED
     except OSError as error:
         print_err(f"mix_weights: cannot write {out}: {error.strerror or error}")
-        return EXIT_FAILED
+        return EXIT_REFUSED
     print_out(f"{out}: {1.0 - share:g} of {first}, {share:g} of {second}")
     return EXIT_OK
 

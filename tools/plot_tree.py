@@ -15,13 +15,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.atomic_file import write_atomically
 from common.command_line import run_command
+from common.exit_status import EXIT_REFUSED
 from common.print_console import print_err
 from tools.treelib.dump_reader import DumpError, read_dump
 from tools.treelib.page import format_page
 from tools.treelib.svg import format_svg
 from tools.treelib.view import describe_view, make_view
 
-EXIT_BAD_OPTIONS = 2
 FORMATS = {".svg": format_svg, ".html": format_page}
 MAX_NODES = 5000
 
@@ -42,7 +42,7 @@ def main(tree: Path, out: Path, max_nodes: int) -> None:
         print_err(f"{out}: {describe_view(view)[1]}")
     except (DumpError, OSError) as error:
         print_err(f"plot_tree: {tree}: {error}" if isinstance(error, DumpError) else f"plot_tree: {error}")
-        sys.exit(EXIT_BAD_OPTIONS)
+        sys.exit(EXIT_REFUSED)
 
 
 if __name__ == "__main__":

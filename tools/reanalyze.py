@@ -18,12 +18,12 @@ from tqdm import tqdm
 
 import learning_param
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
-from common.command_line import EXIT_INTERRUPTED, EXIT_OK, run_command
+from common.command_line import run_command
 from common.cores import count_usable_cores
+from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED
 from common.print_console import print_err
 from engine.options import find_model
 
-EXIT_FAILED = 2
 PROGRAM_DIR = Path(__file__).resolve().parents[1]
 
 
@@ -68,10 +68,10 @@ def main(
                 done += not reason
     except (ArchiveError, FileNotFoundError, ModelFileError) as error:
         print_err(f"reanalyze.py: {error}")
-        return EXIT_FAILED
+        return EXIT_REFUSED
     except OSError as error:
         print_err(f"reanalyze.py: {error.strerror or error}: {error.filename}; the games written before are intact")
-        return EXIT_FAILED
+        return EXIT_REFUSED
     except KeyboardInterrupt:
         print_err(f"stopped: {done} games are written, the same command goes on with the others")
         return EXIT_INTERRUPTED

@@ -16,6 +16,7 @@ from board.constant import PASS
 from board.go_board import GoBoard
 from common.atomic_file import write_atomically
 from common.command_line import FiniteRange, run_command
+from common.exit_status import EXIT_REFUSED
 from common.print_console import print_err
 from engine.engine import Engine
 from engine.loader import make_source
@@ -27,7 +28,6 @@ from sgf.reader import SGFReader
 from tools.board_picture import BEST_COLOR, center, draw_board, draw_position
 from tools.treelib.svg import CELL
 
-EXIT_BAD_OPTIONS = 2
 PROGRAM_DIR = Path(__file__).resolve().parents[1]
 # Radius of the mark on a point that is kept.
 MARK = CELL * 0.22
@@ -66,7 +66,7 @@ def main(game: Path, moves: int | None, prune: float, search: str, model: str, c
         write_atomically(out, draw_kept(board, kept).encode())
     except (OSError, ValueError, ModelFileError) as error:
         print_err(f"show_moves: {error}")
-        return EXIT_BAD_OPTIONS
+        return EXIT_REFUSED
     legal = len(board.get_all_legal_pos(board.get_to_move(), fill_eyes=False))
     print_err(f"{out}: {sum(pos != PASS for pos in kept)} of {legal} moves are kept")
     return 0

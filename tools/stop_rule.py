@@ -14,7 +14,8 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from common.command_line import EXIT_OK, run_command
+from common.command_line import run_command
+from common.exit_status import EXIT_OK
 from common.print_console import print_err
 
 EXIT_DEGENERATES = 3

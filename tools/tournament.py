@@ -22,8 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.atomic_file import write_atomically
 from common.command_line import run_command
+from common.exit_status import EXIT_INTERRUPTED, EXIT_REFUSED
 from common.print_console import print_err, print_out
-from tools.match import EXIT_BAD_OPTIONS, EXIT_INTERRUPTED, interrupt, share_cores
+from tools.match import interrupt, share_cores
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
 from tools.matchlib.options import match_options
@@ -82,7 +83,7 @@ def main(texts: Sequence[str], **options: Any) -> int:
         run_tournament(players, MatchConfig(first="", second="", **options))
     except (ValueError, MatchError) as error:
         print_err(f"tournament: {error}")
-        return EXIT_BAD_OPTIONS
+        return EXIT_REFUSED
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     return 0

@@ -18,9 +18,10 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from common.command_line import EXIT_INTERRUPTED, EXIT_OK, run_command
+from common.command_line import run_command
+from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED
 from common.print_console import print_err, print_out
-from tools.match import EXIT_BAD_OPTIONS, interrupt, share_cores
+from tools.match import interrupt, share_cores
 from tools.matchlib.command import split_command
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
@@ -76,7 +77,7 @@ def main(floats: tuple[str, ...], wholes: tuple[str, ...], choices: tuple[str, .
 def fail(text: str) -> int:
     """Say in one line why nothing is tuned, and return the exit status."""
     print_err(f"tune: {text}")
-    return EXIT_BAD_OPTIONS
+    return EXIT_REFUSED
 
 
 if __name__ == "__main__":

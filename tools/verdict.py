@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.atomic_file import write_atomically
 from common.command_line import run_command
+from common.exit_status import EXIT_INTERRUPTED, EXIT_REFUSED
 from common.print_console import print_err, print_out
 from gtp.engine_process import EngineError
 from tools.matchlib.command import split_command
@@ -27,8 +28,6 @@ from tools.verdictlib.position import NotFinishedError, find_games, read_finishe
 from tools.verdictlib.report import format_csv, format_disagreement, format_summary
 from tools.verdictlib.verdict import Comparison, ask_verdict
 
-EXIT_BAD_OPTIONS = 2
-EXIT_INTERRUPTED = 130
 GNUGO = "gnugo --mode gtp --chinese-rules"
 OURS = "main.py --model none"
 HANG_LIMIT = 120.0
@@ -98,7 +97,7 @@ def main(folder: Path, theirs: str, ours: str, names: tuple[str, str], csv_path:
             run(folder, EnginePair((theirs, ours), names, Path(log_folder)), csv_path)
     except (MatchError, OSError) as error:
         print_err(f"verdict: {error}")
-        sys.exit(EXIT_BAD_OPTIONS)
+        sys.exit(EXIT_REFUSED)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
 

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from common.exit_status import EXIT_OK, EXIT_REFUSED
 from common.print_console import print_err
 from engine.levels import FULL_LEVEL
 from engine.loader import EngineLoader, LoadError, make_engine
 from engine.options import EngineOptions
 from gtp.analysis.fields import MAX_ECHO, QueryError, QueryFields, parse_json
-from gtp.client import EXIT_BAD_MODEL, EXIT_OK, prepare_stdout
+from gtp.client import prepare_stdout
 from gtp.katago_model import describe_model
 from gtp.reader import InputLine, LineReader
 from gtp.session import nobody_reads_stdout, write_stdout
@@ -72,7 +73,7 @@ class AnalysisClient:
             self._serve(reader)
         except LoadError as error:
             print_err(error)
-            return EXIT_BAD_MODEL
+            return EXIT_REFUSED
         except (KeyboardInterrupt, OSError):  # OSError: nobody reads the answers any more
             pass
         return EXIT_OK

@@ -5,14 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from common.command_line import EXIT_INTERRUPTED
+from common.exit_status import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED
 from common.print_console import print_err
 from nn.data.data_file import DataError
 from nn.model_file import ModelFileError
 from tools.labellib.teacher import LabelError
 from tools.matchlib.errors import MatchError
-
-EXIT_DISK, EXIT_FAILED = 1, 2
 
 
 @contextmanager
@@ -22,10 +20,10 @@ def report_failures(program: str, place: Path) -> Iterator[None]:
         yield
     except (LabelError, DataError, MatchError, ModelFileError) as error:
         print_err(f"{program}: {error}")
-        sys.exit(EXIT_FAILED)
+        sys.exit(EXIT_REFUSED)
     except OSError as error:
         print_err(f"{program}: {error.strerror or error}: {error.filename or place}; what was labelled before is kept")
-        sys.exit(EXIT_DISK)
+        sys.exit(EXIT_FAILED)
     except KeyboardInterrupt:
         print_err(f"{program}: stopped; the same command goes on from here")
         sys.exit(EXIT_INTERRUPTED)
