@@ -122,6 +122,12 @@ def read_pieces(pieces: Iterable[Piece], sizes: Sequence[int]) -> tuple[list[Kif
     return games, skipped
 
 
+def read_folder(folder: str | Path, board_size: int) -> Iterator[Kifu]:
+    """Yield the usable games of a folder on boards of one size, in order; nothing is said of the others."""
+    for path in list_sgf_files(folder):
+        yield from read_pieces(cut_into_pieces(path), [board_size])[0]
+
+
 def _read_game(nodes: list[Node], sizes: Sequence[int]) -> SGFReader:
     """Return a game on a board of one of these sizes; raises SGFError."""
     if len(sizes) == 1:

@@ -31,7 +31,7 @@ from engine.engine import Engine
 from engine.loader import make_source
 from engine.options import DEFAULT_MODEL, EngineOptions, find_model
 from nn.model_file import ModelFileError
-from sgf.collection import cut_into_pieces, list_sgf_files, read_pieces
+from sgf.collection import read_folder
 
 # The share of the games in a reply's likelihood, where the position was met so often or more.
 GAMES_SHARE, MET_OFTEN = 0.5, 20
@@ -41,18 +41,17 @@ Replies = dict[int, Counter[int]]  # by position, as the book knows it: how ofte
 def count_replies(folder: Path, board_size: int, plies: int) -> Replies:
     """Return what was played in the first moves of a folder's games."""
     found: Replies = {}
-    for path in list_sgf_files(folder):
-        for game in read_pieces(cut_into_pieces(path), [board_size])[0]:
-            board = GoBoard(board_size)
-            for pos, color in zip(game.pos[:plies], game.color, strict=False):
-                if len(game.setup_pos) or color != board.get_to_move():
-                    break
-                key = find_key(board, board.get_to_move())
-                found.setdefault(key.hash, Counter())[turn_move(board_size, int(pos), key.symmetry)] += 1
-                try:
-                    board.put_stone(int(pos), board.get_to_move())
-                except IllegalMoveError:
-                    break
+    for game in read_folder(folder, board_size):
+        board = GoBoard(board_size)
+        for pos, color in zip(game.pos[:plies], game.color, strict=False):
+            if len(game.setup_pos) or color != board.get_to_move():
+                break
+            key = find_key(board, board.get_to_move())
+            found.setdefault(key.hash, Counter())[turn_move(board_size, int(pos), key.symmetry)] += 1
+            try:
+                board.put_stone(int(pos), board.get_to_move())
+            except IllegalMoveError:
+                break
     return found
 
 

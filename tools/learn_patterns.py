@@ -11,6 +11,7 @@ with. mcts/uct/pattern_table.py tells how it is read.
 
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import click
@@ -24,22 +25,12 @@ from common.command_line import run_command
 from common.exit_status import EXIT_REFUSED
 from common.print_console import print_err
 from mcts.uct.pattern_table import CODES, draw_code
-from sgf.collection import Kifu, cut_into_pieces, list_sgf_files, read_pieces
+from sgf.collection import read_folder
 from tools.patternlib.minorization import Foresight, Model
 from tools.patternlib.rows import PARTS, Rows, collect_rows
 
 # One game in so many is kept back to judge by.
 KEPT_BACK = 10
-
-
-def read_games(folder: Path, board_size: int, most: int) -> list[Kifu]:
-    """Return the games of a folder on boards of this size, `most` of them at most."""
-    games: list[Kifu] = []
-    for path in list_sgf_files(folder):
-        if len(games) >= most:
-            break
-        games += read_pieces(cut_into_pieces(path), [board_size])[0]
-    return games[:most]
 
 
 def learn_part(part: str, rows: Rows, test: Rows, rounds: int) -> tuple[Model, Foresight]:
@@ -76,7 +67,7 @@ def list_lines(part: str, model: Model, rows: Rows, least: int) -> Iterator[str]
               help="How often a pattern must have been a possible move to stand in the table.")
 def main(kifu_dir: Path, out: Path, board_size: int, most: int, rounds: int, least: int) -> int:
     """Learn from games what moves weigh in the search without a network."""
-    games = read_games(kifu_dir, board_size, most)
+    games = list(islice(read_folder(kifu_dir, board_size), most))
     if len(games) < KEPT_BACK:
         print_err(f"learn_patterns: {kifu_dir} has {len(games)} games on {board_size}x{board_size}; "
                   f"{KEPT_BACK} are the least to learn from")

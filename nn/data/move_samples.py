@@ -21,7 +21,7 @@ from common.kernel import kernel
 from nn.data.data_file import DataError
 from nn.data.labels import Labels, unpack_policies
 from nn.point_marks import CANDIDATE, mark_points
-from sgf.collection import Kifu, cut_into_pieces, list_sgf_files, read_pieces
+from sgf.collection import Kifu, read_folder
 
 # One game in so many is kept back to judge by.
 KEPT_BACK = 20
@@ -90,9 +90,7 @@ class GameMarker:
 
 def read_games(folder: Path, board_size: int) -> list[Kifu]:
     """Return the games of a folder on boards of one size; raises DataError for too few to learn from."""
-    games: list[Kifu] = []
-    for path in list_sgf_files(folder):
-        games += read_pieces(cut_into_pieces(path), [board_size])[0]
+    games = list(read_folder(folder, board_size))
     if len(games) < KEPT_BACK:
         raise DataError(f"{folder} has {len(games)} games on {board_size}x{board_size}; {KEPT_BACK} are the least")
     return games
