@@ -23,9 +23,9 @@ from mcts.tactics.region import mark_region
 # and with more liberties than these it has got away.
 MOST_POINTS = 14
 MOST_LIBERTIES = 4
-NODES = 200_000
+MOST_NODES = 200_000
 LONGEST_LINE = 20
-NO_LIMIT = 1000
+ANY_LIBERTIES = 1000
 VERDICTS = {UNKNOWN: "not settled", CAPTURED: "captured", SAFE: "safe"}
 
 
@@ -37,11 +37,11 @@ class Proof(NamedTuple):
     nodes: int  # positions that were looked at
 
 
-def solve(board: GoBoard, target: int, to_move: Stone, nodes: int = NODES) -> Proof:
+def solve(board: GoBoard, target: int, to_move: Stone, nodes: int = MOST_NODES) -> Proof:
     """Return whether the string at a point can be captured with `to_move` to begin."""
     work = new_proof_work(board.board_size)
     is_closed = mark_region(board.state, target, MOST_POINTS, work.region, work.queue)
-    question = ProofTask(target, int(board.state.stones[target]), NO_LIMIT if is_closed else MOST_LIBERTIES, nodes)
+    question = ProofTask(target, int(board.state.stones[target]), ANY_LIBERTIES if is_closed else MOST_LIBERTIES, nodes)
     set_position(work, board.state, int(to_move))
     result, looked_at = prove(work, question)
     return Proof(result, tuple(_follow(board, to_move, result, question, work)), looked_at)

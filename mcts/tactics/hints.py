@@ -21,7 +21,7 @@ from board.stone import Stone
 from board.string import find_liberty
 from common.kernel import kernel
 from mcts.params import Tactics
-from mcts.tactics.capture import MOST_POINTS, NO_LIMIT
+from mcts.tactics.capture import ANY_LIBERTIES, MOST_POINTS
 from mcts.tactics.dfpn import (
     CAPTURED,
     SAFE,
@@ -103,8 +103,8 @@ def ask(tactician: Tactician, state: State, target: int) -> ProofTask:
     work, liberties = tactician.proof, state.liberties[state.string_id[target]]
     is_closed = tactician.most_points > 0 and mark_region(state, target, tactician.most_points, work.region, work.queue)
     is_asked = is_closed or liberties <= tactician.most_liberties
-    return ProofTask(target, int(state.stones[target]), NO_LIMIT if is_closed else max(tactician.ladder, liberties),
-                     tactician.nodes if is_asked else 0)
+    most_liberties = ANY_LIBERTIES if is_closed else max(tactician.ladder, liberties)
+    return ProofTask(target, int(state.stones[target]), most_liberties, tactician.nodes if is_asked else 0)
 
 
 @kernel

@@ -13,7 +13,7 @@ from board.state import TO_MOVE
 from common.kernel import without_compiler
 from engine.options import EngineOptions
 from mcts.params import NETWORK_ALONE, SearchLimit, Tactics
-from mcts.tactics.capture import MOST_POINTS, NO_LIMIT
+from mcts.tactics.capture import ANY_LIBERTIES, MOST_POINTS
 from mcts.tactics.dfpn import ProofTask
 from mcts.tactics.hints import Tactician, find_settling_move, hint_leaf, hint_root, new_tactician
 from mcts.tactics.region import mark_region
@@ -93,7 +93,7 @@ def test_what_settles_a_string_is_what_the_naive_reader_says(seed: int) -> None:
     mark_region(game.board.state, target, MOST_POINTS, work.region, work.queue)
     region = {twins.point(int(pos)) for pos in np.flatnonzero(work.region)}
     for mover in "bw":
-        question = ProofTask(target, int(STONES[defender]), NO_LIMIT, 20000)
+        question = ProofTask(target, int(STONES[defender]), ANY_LIBERTIES, 20000)
         with without_compiler():
             pos = find_settling_move(work, game.board.state, int(STONES[mover]), question)
         try:
