@@ -77,6 +77,8 @@ done
 
 [ "$STOP_LENGTH" -le 100 ] || die "STOP_LENGTH=$STOP_LENGTH is more than 100 percent"
 
+! $gate || [ "$MATCH_GAMES" -gt 0 ] || die "--gate needs games to judge by: MATCH_GAMES=0"
+
 for name in USE_GPU FINAL_STATUS; do
     [[ ${!name} =~ ^(true|false)$ ]] || die "$name=${!name} is neither true nor false"
 done

@@ -1,7 +1,6 @@
 """Reading the fields of a message from a page; nothing in it is trusted."""
 
 import json
-import math
 from typing import Any
 
 
@@ -39,9 +38,9 @@ class MessageFields:
     def number(self, name: str, low: float, high: float, default: float | None = None) -> float:
         """Return a number within bounds; raises MessageError."""
         value = self._get(name, default)
-        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        if not isinstance(value, int | float) or isinstance(value, bool):
             raise MessageError(f"{name} must be a number")
-        if not low <= value <= high:
+        if not low <= value <= high:  # neither are nan, the infinities and integers that no float can hold
             raise MessageError(f"{name} must be from {low:g} to {high:g}")
         return float(value)
 

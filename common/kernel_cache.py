@@ -93,15 +93,30 @@ def source_key(path: Path, root: Path = ROOT) -> str:
 
 @cache
 def cache_folder() -> Path | None:
-    """Return a writable folder for all compiled code: the one asked for, the user's, a temporary one; None without."""
-    own = os.environ.get("NUMBA_CACHE_DIR")
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    for folder in ([Path(own)] if own else [base / "hiyoko", Path(tempfile.gettempdir()) / f"hiyoko-{os.getpid()}"]):
+    """Return a writable folder for all compiled code: the one asked for, the user's, a temporary one; None without.
+
+    What lies there is run, so a temporary one that somebody else has made is not taken.
+    """
+    user = os.getuid() if hasattr(os, "getuid") else os.getpid()
+    temporary = Path(tempfile.gettempdir()) / f"hiyoko-{user}"
+    for folder in list_folders(temporary):
         with contextlib.suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            if os.access(folder, os.W_OK):
+            folder.mkdir(mode=0o700 if folder == temporary else 0o777, parents=True, exist_ok=True)
+            is_strange = folder == temporary and hasattr(os, "getuid") and folder.stat().st_uid != user
+            if os.access(folder, os.W_OK) and not is_strange:
                 return folder
     return None
+
+
+def list_folders(temporary: Path) -> list[Path]:
+    """Return the folders that may keep compiled code, the best one first; there may be no home."""
+    if own := os.environ.get("NUMBA_CACHE_DIR"):
+        return [Path(own)]
+    if base := os.environ.get("XDG_CACHE_HOME"):
+        return [Path(base) / "hiyoko", temporary]
+    with contextlib.suppress(RuntimeError):
+        return [Path.home() / ".cache" / "hiyoko", temporary]
+    return [temporary]
 
 
 def remove_old_folders(base: Path) -> None:

@@ -65,9 +65,9 @@ def fail(text: str) -> None:
 def run_with_model(suites: Iterable[Suite], model: str, **options: Any) -> None:
     """Run suites that need the network; a model or games that cannot be used end the program."""
     from nn.model_file import ModelFileError
-
     try:
-        run(suites, model=find_model(model, PROGRAM_DIR), **options)
+        found = {name: find_model(path, PROGRAM_DIR) for name, path in options.items() if name == "judge_model" and path}
+        run(suites, model=find_model(model, PROGRAM_DIR), **{**options, **found})
     except (FileNotFoundError, ModelFileError, NoGamesError) as error:
         fail(str(error))
 

@@ -47,6 +47,8 @@ class NetworkFacts:
     def parse(cls, content: bytes) -> "NetworkFacts":
         """Return what to_bytes wrote; raises ValueError and TypeError for anything else."""
         fields: dict[str, Any] = json.loads(content)
+        if not isinstance(fields, dict):
+            raise ValueError("facts are an object")
         fields.update((name, tuple(value)) for name, value in fields.items() if isinstance(value, list))
         return cls(**fields)
 

@@ -185,6 +185,7 @@ class ClassifierRun:
         return {"task": "bad-moves", "board_sizes": (config.board_size,), "filters": config.filters,
                 "blocks": config.layers, "batch_size": config.batch_size, "learning_rate": config.learning_rate,
                 "seed": config.seed, "data": len(self._samples.played), "teacher_weight": config.teacher_weight,
+                "labels": [Path(path).name for path in config.labels] or None,
                 "start": Path(config.start).name}
 
     def elapsed(self) -> float:
@@ -197,6 +198,7 @@ class ClassifierRun:
             "output": self._config.output.name, "identity": self.identity(),
             "progress": asdict(replace(self.progress, seconds=self.elapsed())),
             "network": self.network.state_dict(), "optimizer": self._optimizer.state_dict(),
+            "precision": self._precision.state_dict(),
         }, self._files.checkpoint)
         self._saved = time.monotonic()
 
@@ -209,6 +211,8 @@ class ClassifierRun:
         plan_supervised(self._files.checkpoint, state["progress"], state["identity"], self.progress, self.identity())
         self.network.load_state_dict(state["network"])
         self._optimizer.load_state_dict(state["optimizer"])
+        if "precision" in state:  # not in those of before
+            self._precision.load_state_dict(state["precision"])
         self.progress = state["progress"]
         return True
 

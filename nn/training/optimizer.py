@@ -69,21 +69,31 @@ class SharpnessAware(torch.optim.SGD):
 
     @torch.no_grad()
     def climb(self) -> None:
-        """Move the weights by `radius` along their gradients, which are forgotten."""
+        """Move the weights by `radius` along their gradients, which are forgotten.
+
+        Where a gradient is not finite (float16 with too large a loss scale) all stays as it is, for the step to see.
+        """
         weights = [weight for group in self.param_groups for weight in group["params"] if weight.grad is not None]
         length = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(weight.grad) for weight in weights]))
-        scale = torch.nan_to_num(self._radius / (length + 1e-12), nan=0.0)
+        if not torch.isfinite(length):
+            return
+        scale = self._radius / (length + 1e-12)
         self._climbs = [(weight, weight.grad * scale) for weight in weights]
         for weight, way in self._climbs:
             weight.add_(way)
         self.zero_grad(set_to_none=True)
 
     @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
-        """Come back from the climb and move the weights by the gradients found up there."""
+    def descend(self) -> None:
+        """Come back from the climb, with the gradients found up there; also where no step is to follow."""
         for weight, way in self._climbs:
             weight.sub_(way)
         self._climbs = []
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
+        """Come back from the climb and move the weights by the gradients found up there."""
+        self.descend()
         super().step(closure)
 
 

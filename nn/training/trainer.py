@@ -187,6 +187,8 @@ class Trainer:
             self._add_gradients(batches, None)
             self.optimizer.climb()
         loss = self._add_gradients(batches, self.sums)
+        if isinstance(self.optimizer, SharpnessAware):
+            self.optimizer.descend()
         self.precision.step(self.optimizer, self.config.clip)
         if self.average is not None:
             self.average.update(self.progress.step)

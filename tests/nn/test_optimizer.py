@@ -1,5 +1,7 @@
 """The optimizers: Muon against what it is made of."""
 
+import math
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -128,6 +130,21 @@ def test_sharpness_aware_steps_take_the_gradient_from_the_top_of_the_climb() -> 
     (weight**4).sum().backward()
     optimizer.step()
     assert weight.item() == pytest.approx(1.0 - 0.01 * 4 * 1.5**3)
+
+
+def test_no_climb_outlasts_gradients_that_are_not_finite() -> None:
+    """In float16 such steps are left out while the scale of the loss is found; weights stay where they are."""
+    weight = torch.nn.Parameter(torch.tensor([1.0, 2.0]))
+    optimizer = SharpnessAware([{"params": [weight]}], 0.01, 0.9, 0.5)
+    for gradient in (math.inf, math.nan):
+        weight.grad = torch.tensor([gradient, 1.0])
+        optimizer.climb()
+        assert weight.tolist() == [1.0, 2.0] and not torch.isfinite(weight.grad).all()
+    weight.grad = torch.tensor([1.0, 1.0])
+    optimizer.climb()
+    assert weight.tolist() != [1.0, 2.0]
+    optimizer.descend()
+    assert weight.tolist() == [1.0, 2.0]
 
 
 def test_nothing_to_climb_is_no_climb() -> None:

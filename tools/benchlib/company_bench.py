@@ -3,8 +3,9 @@
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from common.cores import count_usable_cores
 from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
+from nn.evaluation import Answers, Evaluation
 from nn.inference.board_evaluator import BoardEvaluator
 from tools.benchlib.measure import BenchSettings, Figure, measure_rate
 
@@ -27,15 +29,26 @@ class TimedEvaluator:
     def __init__(self, evaluator: BoardEvaluator) -> None:
         """Wrap an evaluator."""
         self._evaluator = evaluator
-        self.plane_set = evaluator.plane_set
         self.longest = 0.0
 
-    def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Evaluate [N, P, S, S]."""
+    def __getattr__(self, name: str) -> Any:
+        """Return what else the evaluator has."""
+        return getattr(self._evaluator, name)
+
+    def _time(self, calculate: Callable[[], Answers]) -> Answers:
+        """Return what a call calculates."""
         begin = time.perf_counter()
-        answer = self._evaluator(planes)
+        answer = calculate()
         self.longest = max(self.longest, time.perf_counter() - begin)
         return answer
+
+    def __call__(self, planes: np.ndarray) -> Answers:
+        """Evaluate [N, P, S, S]."""
+        return self._time(lambda: self._evaluator(planes))
+
+    def start(self, planes: np.ndarray) -> Evaluation:
+        """Prepare to evaluate."""
+        return Evaluation(lambda: self._time(self._evaluator.start(planes.copy()).answer))
 
 
 @contextmanager

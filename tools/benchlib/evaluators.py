@@ -3,11 +3,12 @@
 Letters: N positions, S board size, A = S*S + 1 policy entries.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from board.geometry import SYMMETRIES
+from nn.evaluation import Evaluation
 from nn.feature import plane_set_of
 
 # Odd constants of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
@@ -64,8 +65,13 @@ class CountingEvaluator:
         """Evaluate [N, P, S, S]."""
         return self._evaluator(self._count(planes))
 
-    def start(self, planes: np.ndarray) -> Callable[[], tuple[np.ndarray, ...]]:
-        """Begin to evaluate, where the evaluator can."""
+    def average(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Evaluate in all ways in which the board can lie, as a search does its root: one call of as many positions."""
+        self._count(np.repeat(planes, SYMMETRIES, axis=0))
+        return self._evaluator.average(planes)
+
+    def start(self, planes: np.ndarray) -> Evaluation:
+        """Prepare to evaluate, where the evaluator can."""
         return self._evaluator.start(self._count(planes))
 
 

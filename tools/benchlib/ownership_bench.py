@@ -192,7 +192,7 @@ def list_ways(tree: MCTSTree, evaluator: Evaluator) -> dict[str, Way]:
 def measure_ownership(settings: BenchSettings) -> Iterator[Figure | str]:
     """Yield a line for each way with its errors at every stage, then the time of a call; raises NoGamesError."""
     samples = collect_samples(settings)
-    evaluator = load_evaluator(settings.model, use_gpu=settings.use_gpu)
+    evaluator = load_evaluator(settings.model, settings.board_size, settings.use_gpu)
     tree = MCTSTree(evaluator, settings.board_size)
     ways = list_ways(tree, evaluator)
     found: dict[str, list[np.ndarray]] = {name: [] for name in ways}

@@ -116,9 +116,12 @@ def _read_board(content: dict[str, Any]) -> GoBoard:
 
 def _number(value: Any, name: str) -> float:
     """Return a finite number; raises DumpError."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise DumpError(f"{name} is no number")
-    return float(value)
+    try:
+        if not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value):
+            return float(value)
+    except OverflowError:  # of an integer with hundreds of digits
+        pass
+    raise DumpError(f"{name} is no number")
 
 
 def _read_edges(node: Any, index: int, num_nodes: int, points: set[int]) -> list[Edge]:

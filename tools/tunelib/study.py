@@ -75,10 +75,11 @@ def open_study(config: TuneConfig) -> optuna.Study:
     fingerprint = json.loads(json.dumps(config.fingerprint()))
     if OPTIONS not in study.user_attrs:
         study.set_user_attr(OPTIONS, fingerprint)
-    for name, known in study.user_attrs[OPTIONS].items():
-        if known != fingerprint[name]:
-            raise MatchError(f"{path.parent} holds a study with {name} {known}, not {fingerprint[name]}: use the same "
-                             "options or another --dir")
+    known = study.user_attrs[OPTIONS]
+    for name in {**known, **fingerprint}:
+        if known.get(name) != fingerprint.get(name):
+            raise MatchError(f"{path.parent} holds a study with {name} {known.get(name)}, not {fingerprint.get(name)}: "
+                             "use the same options or another --dir")
     return study
 
 

@@ -27,6 +27,7 @@ const MAX_FILE = 2_000_000;
 const game = new Game();
 const board = new Board($("board"), (point) => connection.send("play", { point }));
 let settings = {};
+let kept = JSON.parse(sessionStorage.getItem("kept") ?? "null"); // the record of the game, and where in it this tab is
 let hello = { sizes: [9, 9], levels: 20 };
 let analysis = null;
 let score = null;
@@ -42,11 +43,11 @@ const receivers = {
     hello = message;
     $("model").textContent = message.model.split(/[\\/]/).pop();
     fill($("new-size"), range(message.sizes[0], message.sizes[1]).map((size) => [size, `${size}×${size}`]));
-    const kept = JSON.parse(sessionStorage.getItem("kept") ?? "null");
     const set = JSON.parse(sessionStorage.getItem("settings") ?? "null");
     if (!message.known && set) connection.send("set", set);
     if (!message.known && kept?.sgf) connection.send("load", kept);
     openLink();
+    lookAgain();
   },
   game(message) { game.info = message; },
   nodes(message) {
@@ -69,6 +70,7 @@ const receivers = {
   settings(message) {
     const { type, ...rest } = settings = message;
     sessionStorage.setItem("settings", JSON.stringify(rest));
+    lookAgain();
   },
   engine(message) { engine = message; },
   progress(message) { progress = message; },
@@ -76,14 +78,21 @@ const receivers = {
   error({ text }) { notify(text); },
 };
 
+// The server looks at no branch of the tree any more after a change of settings, and a new one at none yet.
+function lookAgain() {
+  if (branch.isOpen) branch.look(branch.path);
+}
+
 function keep(content) {
+  kept = content;
   try {
     sessionStorage.setItem("kept", JSON.stringify(content));
-  } catch { /* the record is too long for the browser: it is only a second copy */ }
+  } catch { // the record is too long for the browser, which would come back with an older one
+    sessionStorage.removeItem("kept");
+  }
 }
 
 function keepPath() {
-  const kept = JSON.parse(sessionStorage.getItem("kept") ?? "null");
   if (kept) keep({ ...kept, path: game.path() });
 }
 
@@ -269,14 +278,12 @@ const actions = {
   remove: () => (game.position.node === 0 ? notify(say("notSaved")) : connection.send("remove", { node: game.position.node })),
   open: () => $("file").click(),
   save() {
-    const kept = JSON.parse(sessionStorage.getItem("kept") ?? "null");
     if (!kept) return;
     const address = URL.createObjectURL(new Blob([kept.sgf], { type: "application/x-go-sgf" }));
     Object.assign(document.createElement("a"), { href: address, download: "hiyoko.sgf" }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   },
   async link() {
-    const kept = JSON.parse(sessionStorage.getItem("kept") ?? "null");
     if (!kept) return;
     const link = await makeLink(kept.sgf, game.path());
     try {
