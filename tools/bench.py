@@ -3,9 +3,8 @@
     python tools/bench.py all
     python tools/bench.py data --kifu-dir FOLDER
 
-`--help` lists what there is. Each figure is the median of several runs. Rates are per second of the clock; the column
-"per CPU s" is per second that a figure's only thread was really running, which a busy machine hardly changes. `ratio`
-compares with TamaGo's best.
+`--help` lists what there is. Figures are medians of several runs, `ratio` is to TamaGo's best. Rates are per second of
+the clock, "per CPU s" per second that a figure's only thread was really running, which a busy machine hardly changes.
 """
 
 import sys
@@ -66,8 +65,9 @@ def run_with_model(suites: Iterable[Suite], model: str, **options: Any) -> None:
     """Run suites that need the network; a model or games that cannot be used end the program."""
     from nn.model_file import ModelFileError
     try:
-        found = {name: find_model(path, PROGRAM_DIR) for name, path in options.items() if name == "judge_model" and path}
-        run(suites, model=find_model(model, PROGRAM_DIR), **{**options, **found})
+        if judge := options.get("judge_model"):
+            options["judge_model"] = find_model(judge, PROGRAM_DIR)
+        run(suites, model=find_model(model, PROGRAM_DIR), **options)
     except (FileNotFoundError, ModelFileError, NoGamesError) as error:
         fail(str(error))
 

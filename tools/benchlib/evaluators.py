@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from board.geometry import SYMMETRIES
 from nn.evaluation import Evaluation
 from nn.feature import plane_set_of
 
@@ -43,7 +42,7 @@ class FreeEvaluator:
 
 
 class CountingEvaluator:
-    """Passes everything on to another evaluator, and counts calls and positions."""
+    """Passes everything on to another evaluator, and counts calls and positions, but for those of roots (`average`)."""
 
     def __init__(self, evaluator: Any) -> None:
         """Count from zero."""
@@ -64,11 +63,6 @@ class CountingEvaluator:
     def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
         """Evaluate [N, P, S, S]."""
         return self._evaluator(self._count(planes))
-
-    def average(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Evaluate in all ways in which the board can lie, as a search does its root: one call of as many positions."""
-        self._count(np.repeat(planes, SYMMETRIES, axis=0))
-        return self._evaluator.average(planes)
 
     def start(self, planes: np.ndarray) -> Evaluation:
         """Prepare to evaluate, where the evaluator can."""
