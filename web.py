@@ -87,7 +87,7 @@ def main(port: int, host: str, token: str, opens: bool, model: str, watch: tuple
         print_err(f"web.py: {error}")
         return EXIT_REFUSED
     except OSError as error:
-        print_err(f"web.py: cannot listen on {host}:{port}: {error.strerror or error}; give another --port")
+        print_err(f"web.py: cannot listen on {host}:{port}: {error.strerror or error}; give another --host or --port")
         return EXIT_FAILED
     return 0
 

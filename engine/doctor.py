@@ -21,7 +21,7 @@ from common.exit_status import EXIT_FAILED, EXIT_OK
 from common.print_console import print_out
 from engine.finding import FAIL, OK, WARN, Check, Finding, Patient
 from engine.options import EngineOptions, find_model
-from nn.model_file import RANDOM_MODEL
+from nn.model_file import ANY_SIZE, RANDOM_MODEL
 from program import PROGRAM_NAME, VERSION
 
 MEBIBYTE = 2**20
@@ -192,8 +192,9 @@ def check_model(patient: Patient) -> Iterator[Finding]:
         return
     yield Finding(OK, "model", f"{evaluator.description} ({options.model})")
     sizes = [f"{size}x{size}" for size in (evaluator.sizes[0], evaluator.sizes[-1])]
-    text = f"{sizes[0]}; others" if len(evaluator.sizes) == 1 else f"{sizes[0]} to {sizes[1]}; others"
-    yield Finding(OK, "board sizes", f"{text} are played by playouts")
+    text = sizes[0] if len(evaluator.sizes) == 1 else f"{sizes[0]} to {sizes[1]}"
+    others = "" if list(evaluator.sizes) == list(ANY_SIZE) else "; others are played by playouts"
+    yield Finding(OK, "board sizes", text + others)
 
 
 def locate_model(patient: Patient) -> tuple[Patient, Finding | None]:

@@ -140,6 +140,7 @@ class Game:
         if number:
             self.board.truncate(self.board.moves - 1 - number)
             self.resign.reset()
+            self.explanation = ""
 
     # --- the end ------------------------------------------------------------------------------------------------
 

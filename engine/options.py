@@ -89,6 +89,7 @@ class EngineOptions:
     tree_size: int | None = None
     cgos_mode: bool = False
     resign_threshold: float = RESIGN_THRESHOLD
+    may_resign: bool = True
     resign_streak: int = RESIGN_STREAK
     min_resign_move: int | None = None
     override_version: str | None = None
@@ -124,7 +125,8 @@ class EngineOptions:
     def resigning(self) -> Resigning:
         """When the player gives up: as these options say, but not before the level does."""
         late = self.strength.resigning
-        return Resigning(min(self.resign_threshold, late.threshold), max(self.resign_streak, late.streak))
+        threshold = self.resign_threshold if self.may_resign else 0.0
+        return Resigning(min(threshold, late.threshold), max(self.resign_streak, late.streak))
 
     @property
     def draws_from_policy(self) -> bool:

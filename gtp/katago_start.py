@@ -7,6 +7,7 @@ They become options of main.py. From the configuration file and -override-config
 import re
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from gtp.parameters import PARAMETERS
 
@@ -76,7 +77,7 @@ class _Translation:
                 unknown.append(name)
                 continue
             try:
-                changes = PARAMETERS[name].read(text)
+                changes = as_options(PARAMETERS[name].read(text))
             except ValueError as error:
                 raise StartError(f"{name} = {text} {origin}: {error}") from None
             if not all(option in self._known for option in changes):
@@ -88,6 +89,13 @@ class _Translation:
         if unknown:
             more = f" and {len(unknown) - MAX_NAMED} more" if len(unknown) > MAX_NAMED else ""
             self.unknown.append(f"{', '.join(unknown[:MAX_NAMED])}{more} {origin}")
+
+
+def as_options(changes: dict[str, Any]) -> dict[str, Any]:
+    """Return changes as the command line can ask for them: who may not resign does so below a win rate of 0."""
+    if not changes.get("may_resign", True):
+        return {"resign_threshold": 0.0}
+    return {name: value for name, value in changes.items() if name != "may_resign"}
 
 
 def read_config(path: str) -> Iterator[tuple[str, str]]:

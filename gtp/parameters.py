@@ -45,17 +45,26 @@ def read_boolean(text: str) -> bool:
 
 def read_number(text: str, least: float, most: float) -> float:
     """Return a number in a range; raises ValueError."""
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no number") from None
     if not least <= value <= most:
         raise ValueError(f"{text} is not in {least:g}..{most:g}")
     return value
 
 
+def read_whole(text: str, least: int, most: int) -> int:
+    """Return a whole number in a range; raises ValueError."""
+    value = read_number(text, least, most)
+    if value != int(value):
+        raise ValueError(f"{text} is no whole number")
+    return int(value)
+
+
 def read_visits(text: str, least: int = 1) -> dict[str, Any]:
     """Return the options for a number of visits; 0, where it is taken, means the default."""
-    visits = int(text)
-    read_number(text, least, MAX_VISITS)
-    return {"visits": visits or None, "strict_visits": None}
+    return {"visits": read_whole(text, least, MAX_VISITS) or None, "strict_visits": None}
 
 
 def read_seconds(text: str) -> dict[str, Any]:
@@ -93,11 +102,10 @@ PARAMETERS = {
                            read_visits),
     "maxTime": Parameter("string", lambda options: f"{options.const_time or NO_TIME_LIMIT:g}", read_seconds),
     "allowResignation": Parameter(
-        "bool", lambda options: show_boolean(options.resign_threshold > 0),
-        lambda text: {"resign_threshold": RESIGN_THRESHOLD if read_boolean(text) else 0.0}),
+        "bool", lambda options: show_boolean(options.may_resign), lambda text: {"may_resign": read_boolean(text)}),
     "resignThreshold": Parameter(
         "string", lambda options: f"{2 * options.resign_threshold - 1:g}",
-        lambda text: {"resign_threshold": round((read_number(text, -1.0, 1.0) + 1) / 2, 6)}),
+        lambda text: {"resign_threshold": round((read_number(text, -1.0, 1.0) + 1) / 2, 6), "may_resign": True}),
     "chosenMoveTemperature": Parameter(
         "string", lambda options: f"{options.temperature:g}",
         lambda text: {"temperature": read_number(text, 0.0, MAX_TEMPERATURE)}),
@@ -114,12 +122,12 @@ PARAMETERS = {
         lambda text: {"c_puct": read_number(text, 0.0, MAX_CPUCT) / CPUCT_SCALE}),
     "numSearchThreads": Parameter(
         "string", lambda options: str(options.search_params().batch_size),
-        lambda text: {"batch_size": int(read_number(str(int(text)), 1, MAX_BATCH_SIZE))}),
+        lambda text: {"batch_size": read_whole(text, 1, MAX_BATCH_SIZE)}),
     "playoutDoublingAdvantage": Parameter("string", lambda _: "0", refuse_advantage),
     # Not KataGo's: how strong the player is (engine/levels.py).
     "level": Parameter(
         "string", lambda options: str(options.level),
-        lambda text: {"level": int(read_number(str(int(text)), 1, FULL_LEVEL))}),
+        lambda text: {"level": read_whole(text, 1, FULL_LEVEL)}),
     "liveGfx": Parameter(
         "bool", lambda options: show_boolean(options.live_gfx), lambda text: {"live_gfx": read_boolean(text)}),
 }

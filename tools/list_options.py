@@ -37,7 +37,7 @@ def describe_values(kind: click.ParamType) -> str:
         return " or ".join(map(str, kind.choices))
     name = kind.name.split()[0].split("_")[0]
     least, most = getattr(kind, "min", None), getattr(kind, "max", None)
-    bounds = [f"from {least:g}"] if least is not None else []
+    bounds = [f"{'above' if getattr(kind, 'min_open', False) else 'from'} {least:g}"] if least is not None else []
     bounds += [f"to {most:g}"] if most is not None else []
     return " ".join([name, *bounds])
 

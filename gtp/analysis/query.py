@@ -110,7 +110,10 @@ def read_query(query_id: str, content: dict[str, Any]) -> Query:
     query = Query(query_id, _read_size(fields))
     coordinate = Coordinate(query.board_size)
     if fields.has("initialStones"):
-        query.stones = {pos: color for color, pos in fields.moves("initialStones", coordinate)}
+        stones = list(fields.moves("initialStones", coordinate))
+        query.stones = {pos: color for color, pos in stones}
+        if len(query.stones) < len(stones):
+            raise QueryError("initialStones", "A point is named twice")
         if PASS in query.stones:
             raise QueryError("initialStones", "Could not parse board location: pass")
     if not fields.has("moves"):

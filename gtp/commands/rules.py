@@ -8,7 +8,7 @@ from gtp.commands.command_group import CommandGroup
 from gtp.protocol import Command, GtpError
 from gtp.rules import NAMED_RULES, Agreement, normalize_name, read_rules
 
-KGS_RULES = {"chinese": "chinese-kgs", "new_zealand": "new-zealand"}
+KGS_RULES = {"chinese": "chinese-kgs", "aga": "aga", "new_zealand": "new-zealand"}
 # Parts of named rules that hardly ever matter under area scoring: the nearest that can be played takes their place.
 CLOSE_ENOUGH = ("ko", "suicide")
 

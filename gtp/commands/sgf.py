@@ -33,7 +33,8 @@ class SgfCommands(CommandGroup):
                 raise GtpError("invalid move number")
         try:
             data = Path(os.path.expanduser(" ".join(words).strip('"'))).read_bytes()
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            print_err(f"{CANNOT_LOAD}: {error}")
             raise GtpError(CANNOT_LOAD) from None
         self._load(data, number)
         return ""
@@ -70,12 +71,13 @@ class SgfCommands(CommandGroup):
             nodes = read_main_line(to_utf8(data))
             reader = SGFReader.from_nodes(nodes, None if "SZ" in nodes[0] else game.board.board_size)
             if not game.can_play(reader.size):
-                raise GtpError(CANNOT_LOAD)
+                raise ValueError(f"nobody plays {reader.size}x{reader.size} here")
             komi = reader.komi if "KM" in nodes[0] else game.board.get_komi()
             board = self._play_record(reader, komi, move_number)
             if reader.note:
                 print_err(reader.note)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            print_err(f"{CANNOT_LOAD}: {error}")
             raise GtpError(CANNOT_LOAD) from None
         game.set_board(board)
 

@@ -176,6 +176,20 @@ def test_parameters(gtp: Controller):
     assert "[string] maxVisits 17" in lines and "[bool] ponderingEnabled 1" in lines
 
 
+def test_to_allow_resignation_keeps_the_threshold(gtp: Controller):
+    gtp.ask("kata-set-param resignThreshold -0.5")
+    for value, threshold in (("true", 0.25), ("false", 0.0), ("true", 0.25)):
+        gtp.ask(f"kata-set-param allowResignation {value}")
+        assert gtp.engine.options.resigning.threshold == threshold
+        assert gtp.ask("kata-get-param allowResignation") == value
+
+
+@pytest.mark.parametrize(("value", "answer"), [("1e3", "1000"), ("20.0", "20")])
+def test_whole_numbers_may_be_written_in_any_way(gtp: Controller, value: str, answer: str):
+    gtp.ask(f"kata-set-param maxVisits {value}")
+    assert gtp.ask("kata-get-param maxVisits") == answer
+
+
 def test_the_level_of_the_next_move(gtp: Controller):
     gtp.ask("kata-set-param level 3")
     gtp.ask("genmove b")

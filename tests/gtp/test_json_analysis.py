@@ -238,6 +238,7 @@ def test_pv_length():
     ({"avoidMoves": [], "allowMoves": []}, "allowMoves"),
     ({"allowMoves": [{"player": "B", "moves": [], "untilDepth": 1}] * 2}, "allowMoves"),
     ({"overrideSettings": []}, "overrideSettings"), ({"overrideSettings": {"maxTime": "soon"}}, "overrideSettings"),
+    ({"initialStones": [["B", "C3"], ["W", "C3"]]}, "initialStones"),
     ({"overrideSettings": {"reportAnalysisWinratesAs": "GREEN"}}, "overrideSettings"),
     ({"overrideSettings": {"level": 21}}, "overrideSettings"),
 ])

@@ -48,6 +48,15 @@ def test_analysis_as_katrain_starts_it(config: str):
         f"logDir of {config}", "-analysis-threads 12", "homeDataDir of -override-config", "-quit-without-waiting"]
 
 
+@pytest.mark.parametrize(("line", "options"), [
+    ("allowResignation = false", ["--resign-threshold", "0.0"]), ("allowResignation = true", []),
+])
+def test_whether_to_resign(tmp_path: Path, line: str, options: list[str]):
+    (tmp_path / "x.cfg").write_text(f"resignThreshold = -0.5\n{line}\n")
+    arguments, notes = translate_arguments(["gtp", "-config", str(tmp_path / "x.cfg")], KNOWN)
+    assert arguments == ["--analysis-json", "false", "--resign-threshold", "0.25", *options] and not notes
+
+
 def test_the_translation_is_understood_by_the_program(config: str):
     arguments, _ = translate_arguments(["gtp", "-config", config], KNOWN)
     values = main.main.make_context("main.py", arguments).params
