@@ -174,11 +174,12 @@ class Engine(Game):
         asked_at = max(asked_at, self._last_move_at)
         cpu_begin = time.process_time()
         choice, limit = self._think(color, asked_at, watch)
-        self.explanation = format_choice(self.board, choice, color)
+        explanation = format_choice(self.board, choice, color)
         resigns = choice.pos != PASS and self.resign.decide(self.board, color, choice.winrate)
         pos = RESIGN if resigns else choice.pos
         if not resigns:
             self.board.put_stone(pos, color)
+        self.explain(explanation)
         self._may_ponder = not resigns and not self.board.is_over
         self.cpu_time += time.process_time() - cpu_begin
         self._last_move_at = time.monotonic()

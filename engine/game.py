@@ -27,9 +27,9 @@ class Game:
         self.resign = ResignPolicy(*options.resigning, options.min_resign_move)
         # Whether the opponent is to move after an own move, and there may be something to find out meanwhile.
         self._may_ponder = False
-        # What was thought about the last move, and the processor time spent in genmove, seconds.
-        self.explanation = ""
-        self.cpu_time = 0.0
+        # What was thought about the last own move; whether that was not taken back, and how many moves there were then.
+        self.explanation, self.is_explained, self._explained_moves = "", False, 0
+        self.cpu_time = 0.0  # processor time spent in genmove, seconds
 
     def _start_options(self) -> StartOptions:
         """Return the thinking time that the options ask for."""
@@ -85,7 +85,11 @@ class Game:
         """Forget what was thought about another game."""
         self.clear_tree()
         self.resign.reset()
-        self.explanation = ""
+        self.explanation, self.is_explained = "", False
+
+    def explain(self, explanation: str) -> None:
+        """Keep what was thought about the move that has just been played, or about resigning."""
+        self.explanation, self.is_explained, self._explained_moves = explanation, True, self.board.moves
 
     def set_komi(self, komi: float) -> None:
         """Set komi, also in the middle of a game."""
@@ -140,7 +144,7 @@ class Game:
         if number:
             self.board.truncate(self.board.moves - 1 - number)
             self.resign.reset()
-            self.explanation = ""
+            self.is_explained = self.is_explained and self.board.moves >= self._explained_moves
 
     # --- the end ------------------------------------------------------------------------------------------------
 

@@ -43,8 +43,8 @@ class DialectCommands(CommandGroup):
         return f"{self.game.cpu_time:.3f}"
 
     def cmd_gomill__explain_last_move(self, _: Command) -> str:
-        """Answer what was thought about the last move of the engine."""
-        return self.game.explanation
+        """Answer what was thought about the last move of the engine, nothing where that was taken back."""
+        return self.game.explanation if self.game.is_explained else ""
 
     def cmd_gomill__describe_engine(self, _: Command) -> str:
         """Answer the program, its network and how long it thinks."""

@@ -176,6 +176,16 @@ def test_parameters(gtp: Controller):
     assert "[string] maxVisits 17" in lines and "[bool] ponderingEnabled 1" in lines
 
 
+def test_a_move_that_was_taken_back_is_not_explained(gtp: Controller):
+    gtp.ask("genmove b")
+    explained = gtp.ask("gomill-explain_last_move")
+    gtp.ask("play w pass")
+    gtp.ask("undo")
+    assert "visits" in explained and gtp.ask("gomill-explain_last_move") == explained
+    gtp.ask("undo")
+    assert gtp.ask("gomill-explain_last_move") == ""
+
+
 def test_to_allow_resignation_keeps_the_threshold(gtp: Controller):
     gtp.ask("kata-set-param resignThreshold -0.5")
     for value, threshold in (("true", 0.25), ("false", 0.0), ("true", 0.25)):
