@@ -102,7 +102,8 @@ PARAMETERS = {
                            read_visits),
     "maxTime": Parameter("string", lambda options: f"{options.const_time or NO_TIME_LIMIT:g}", read_seconds),
     "allowResignation": Parameter(
-        "bool", lambda options: show_boolean(options.may_resign), lambda text: {"may_resign": read_boolean(text)}),
+        "bool", lambda options: show_boolean(options.may_resign and options.resign_threshold > 0),
+        lambda text: {"may_resign": read_boolean(text)}),
     "resignThreshold": Parameter(
         "string", lambda options: f"{2 * options.resign_threshold - 1:g}",
         lambda text: {"resign_threshold": round((read_number(text, -1.0, 1.0) + 1) / 2, 6), "may_resign": True}),

@@ -41,9 +41,9 @@ SETTINGS_FILE, LOCK_FILE = "settings.json", ".draw.lock"
 
 
 def find_network(option: str, path: str) -> str:
-    """Return where a model file is, empty where none is named; raises LabelError."""
+    """Return the whole path of a model file, empty where none is named; raises LabelError."""
     try:
-        return path and find_file(path, PROGRAM_DIR, "model file", f"give its path with {option}")
+        return path and str(Path(find_file(path, PROGRAM_DIR, "model file", f"give its path with {option}")).resolve())
     except FileNotFoundError as error:
         raise LabelError(str(error)) from None
 
