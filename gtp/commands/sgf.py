@@ -34,7 +34,7 @@ class SgfCommands(CommandGroup):
         try:
             data = Path(os.path.expanduser(" ".join(words).strip('"'))).read_bytes()
         except (OSError, ValueError) as error:
-            print_err(f"{CANNOT_LOAD}: {error}")
+            print_err(f"{CANNOT_LOAD}: {getattr(error, 'strerror', None) or error}")
             raise GtpError(CANNOT_LOAD) from None
         self._load(data, number)
         return ""
