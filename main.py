@@ -83,6 +83,7 @@ def parse_gpus(_: click.Context, __: click.Parameter, value: str) -> tuple[int, 
         raise click.BadParameter(f"{value!r} is not a list of different numbers such as 0,1")
     return tuple(map(int, names))
 
+
 COUNT = click.IntRange(min=1)
 POSITIVE = FiniteRange(0.0, min_open=True)
 

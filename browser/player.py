@@ -322,8 +322,7 @@ class Player:
         if self._epoch != epoch:
             return
         self._counted = epoch
-        if not self.table.tree.result():
-            self.table.count(lead)
+        if self.table.count(lead):
             self._send(describe_game(self.table))
             self.keep()
         points = [to_point(board.board_size, pos) for pos in dead]

@@ -96,7 +96,8 @@ class Table:
         self.clock = None
         # Who has lost without counting, and whether the clock was the reason.
         self.loser: Stone | None = None
-        self.loses_on_time = self._has_own_result = False
+        self.loses_on_time = False
+        self._has_own_result = False  # whether the record's result came about here
 
     # --- looking ------------------------------------------------------------------------------------------------
 
@@ -188,13 +189,15 @@ class Table:
         self.loser, self.loses_on_time = color, on_time
         self._set_result(f"{'W' if color == Stone.BLACK else 'B'}+{'T' if on_time else 'R'}")
 
-    def count(self, lead: float) -> None:
-        """End the game with Black's lead in points, unless its record has a result."""
-        if not self.tree.result():
+    def count(self, lead: float) -> bool:
+        """End the game with Black's lead in points, unless its record has a result; tell whether it had none."""
+        is_new = not self.tree.result()
+        if is_new:
             self._set_result(format_score(lead, 0))
+        return is_new
 
     def _set_result(self, result: str) -> None:
-        """Write a result that is only known here."""
+        """Write a result that has come about here."""
         self.tree.set_result(result)
         self._has_own_result = True
 

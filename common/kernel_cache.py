@@ -93,30 +93,25 @@ def source_key(path: Path, root: Path = ROOT) -> str:
 
 @cache
 def cache_folder() -> Path | None:
-    """Return a writable folder for all compiled code: the one asked for, the user's, a temporary one; None without.
+    """Return a writable folder for all compiled code: the one asked for, the user's, a temporary one; None without."""
+    own = os.environ.get("NUMBA_CACHE_DIR")
+    with contextlib.suppress(OSError, RuntimeError):  # RuntimeError: there is no home
+        folder = Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hiyoko"
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    return None if own else temporary_folder()
 
-    What lies there is run, so a temporary one that somebody else has made is not taken.
-    """
-    user = os.getuid() if hasattr(os, "getuid") else os.getpid()
-    temporary = Path(tempfile.gettempdir()) / f"hiyoko-{user}"
-    for folder in list_folders(temporary):
-        with contextlib.suppress(OSError):
-            folder.mkdir(mode=0o700 if folder == temporary else 0o777, parents=True, exist_ok=True)
-            is_strange = folder == temporary and hasattr(os, "getuid") and folder.stat().st_uid != user
-            if os.access(folder, os.W_OK) and not is_strange:
-                return folder
+
+def temporary_folder() -> Path | None:
+    """Return a temporary folder; None where it cannot be written or is another user's, for what lies there is run."""
+    user = os.getuid() if hasattr(os, "getuid") else None
+    folder = Path(tempfile.gettempdir()) / f"hiyoko-{os.getpid() if user is None else user}"
+    with contextlib.suppress(OSError):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK) and user in (None, folder.stat().st_uid):
+            return folder
     return None
-
-
-def list_folders(temporary: Path) -> list[Path]:
-    """Return the folders that may keep compiled code, the best one first; there may be no home."""
-    if own := os.environ.get("NUMBA_CACHE_DIR"):
-        return [Path(own)]
-    if base := os.environ.get("XDG_CACHE_HOME"):
-        return [Path(base) / "hiyoko", temporary]
-    with contextlib.suppress(RuntimeError):
-        return [Path.home() / ".cache" / "hiyoko", temporary]
-    return [temporary]
 
 
 def remove_old_folders(base: Path) -> None:

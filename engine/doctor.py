@@ -193,7 +193,7 @@ def check_model(patient: Patient) -> Iterator[Finding]:
     yield Finding(OK, "model", f"{evaluator.description} ({options.model})")
     sizes = [f"{size}x{size}" for size in (evaluator.sizes[0], evaluator.sizes[-1])]
     text = sizes[0] if len(evaluator.sizes) == 1 else f"{sizes[0]} to {sizes[1]}"
-    others = "" if list(evaluator.sizes) == list(ANY_SIZE) else "; others are played by playouts"
+    others = "" if evaluator.sizes == ANY_SIZE else "; others are played by playouts"
     yield Finding(OK, "board sizes", text + others)
 
 

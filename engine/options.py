@@ -59,6 +59,7 @@ class EngineOptions:
     Attributes:
         root_temperature, analysis_root_temperature: how much wider than usual a search looks at the root
             (MCTSTree.search), when it chooses a move and when it analyzes; no options of main.py, controllers set them.
+        may_resign: whether resign_threshold holds; no option of main.py either.
     """
 
     size: int | None = None

@@ -30,22 +30,17 @@ from common.interrupt import raise_on_sigterm
 from common.lock_file import take_lock
 from common.parallel import map_in_order
 from common.print_console import print_err
-from engine.options import find_file
 from tools.labellib.drawing import SHARD_GAMES, DrawSettings, Shard, draw_shard, load_judge
 from tools.labellib.failures import report_failures
-from tools.labellib.judging import check_tells_lead
+from tools.labellib.judging import check_tells_lead, find_network
 from tools.labellib.teacher import LabelError
 
-PROGRAM_DIR = Path(__file__).resolve().parents[1]
 SETTINGS_FILE, LOCK_FILE = "settings.json", ".draw.lock"
 
 
-def find_network(option: str, path: str) -> str:
-    """Return the whole path of a model file, empty where none is named; raises LabelError."""
-    try:
-        return path and str(Path(find_file(path, PROGRAM_DIR, "model file", f"give its path with {option}")).resolve())
-    except FileNotFoundError as error:
-        raise LabelError(str(error)) from None
+def name_network(path: str) -> str:
+    """Return the whole path of a model file, empty for none: it may be named from several folders."""
+    return path and str(Path(path).resolve())
 
 
 @contextmanager
@@ -64,18 +59,14 @@ def check_settings(folder: Path, settings: DrawSettings) -> None:
     if path.exists():
         try:
             old = json.loads(path.read_bytes())
-            changed = [name for name, value in own.items() if name_network(old[name]) != name_network(value)]
+            old |= {name: name_network(old[name]) for name in ("teacher", "student")}
+            changed = [name for name, value in own.items() if old[name] != value]
         except (KeyError, TypeError, ValueError):
             changed = ["it cannot be read"]
         if changed:
             raise LabelError(f"{folder} holds games that were drawn with other settings ({path}: "
                              f"{', '.join(changed)}): repeat them, or give another --out-dir")
     write_atomically(path, json.dumps(own, indent=1).encode())
-
-
-def name_network(value: object) -> object:
-    """Return the path of a file in full, anything else as it is: a file may be named from several folders."""
-    return str(Path(value).resolve()) if isinstance(value, str) and value else value
 
 
 def check_judges(settings: DrawSettings) -> None:
@@ -115,7 +106,8 @@ def draw(shards: list[Shard], processes: int) -> int:
 def main(teacher: str, out_dir: Path, games: int, model: str, processes: int | None, **options: Any) -> None:
     """Draw games from a strong network's policy, labelled by it."""
     with report_failures("draw_games.py", out_dir):
-        settings = DrawSettings(find_network("--teacher", teacher), find_network("--model", model), **options)
+        student = model and find_network("--model", model)
+        settings = DrawSettings(name_network(find_network("--teacher", teacher)), name_network(student), **options)
         with raise_on_sigterm(), hold_folder(out_dir):
             check_judges(settings)
             check_settings(out_dir, settings)

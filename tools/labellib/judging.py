@@ -3,18 +3,22 @@
 Letters: G games, N of them that go on, L moves of the longest game, S board size, A = S*S + 1 policy entries.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from board.geometry import get_geometry
 from board.state import new_state
+from engine.options import find_file
 from nn.data.labels import Labels, pack_ownership, pack_policies
 from nn.evaluation import Answers
 from nn.feature import Encoder, Positions
 from nn.inference.board_evaluator import BoardEvaluator
 from tools.labellib.teacher import LabelError
 from tools.labellib.walks import Walks, read_policies
+
+PROGRAM_DIR = Path(__file__).resolve().parents[2]
 
 
 class Judged(NamedTuple):
@@ -66,6 +70,14 @@ class Judge:
         policy = np.zeros_like(answers[0])
         read_policies(walks, rows, self._state, answers[0], self._index, self._legal, policy)
         return policy, answers
+
+
+def find_network(option: str, path: str) -> str:
+    """Return where a model file is; raises LabelError."""
+    try:
+        return find_file(path, PROGRAM_DIR, "model file", f"give its path with {option}")
+    except FileNotFoundError as error:
+        raise LabelError(str(error)) from None
 
 
 def check_tells_lead(evaluator: BoardEvaluator, path: str) -> None:

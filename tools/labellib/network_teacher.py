@@ -11,15 +11,12 @@ import numpy as np
 
 from board.state import new_state
 from common.cores import count_usable_cores
-from engine.options import find_file
 from nn.data.labels import Labels
 from nn.inference.loading import load_evaluator
 from sgf.collection import Kifu
-from tools.labellib.judging import Judge, check_tells_lead, new_judged
-from tools.labellib.teacher import LabelError
+from tools.labellib.judging import Judge, check_tells_lead, find_network, new_judged
 from tools.labellib.walks import new_walks, set_up_walk, show_walks, walk_along
 
-PROGRAM_DIR = Path(__file__).resolve().parents[2]
 MODEL_SUFFIXES = (".bin", ".gz", ".ckpt", ".pt")
 # Games that are walked through side by side: as many positions a call.
 GAMES_AT_ONCE = 64
@@ -35,11 +32,7 @@ class NetworkTeacher:
 
     def __init__(self, model: str, board_size: int, use_gpu: bool) -> None:
         """Load the network; raises LabelError and ModelFileError."""
-        try:
-            path = find_file(model, PROGRAM_DIR, "model file", "give its path with --teacher")
-        except FileNotFoundError as error:
-            raise LabelError(str(error)) from None
-        self._size = board_size
+        path, self._size = find_network("--teacher", model), board_size
         evaluator = load_evaluator(path, board_size, use_gpu, threads=count_usable_cores())
         check_tells_lead(evaluator, path)
         self._judge, self._plane_set = Judge(evaluator, GAMES_AT_ONCE), evaluator.plane_set
