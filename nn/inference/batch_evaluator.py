@@ -17,7 +17,7 @@ from nn.feature import Evaluator, plane_set_of
 from nn.inference.evaluation_cache import CachedEvaluator
 from nn.inference.loading import load_evaluator
 from nn.inference.runtime import find_gpu
-from nn.model_file import ModelFile
+from nn.model_file import ModelFile, split_models
 
 if TYPE_CHECKING:  # it imports torch, which other runtimes do without
     from nn.inference.cuda_evaluator import CudaEvaluator
@@ -60,12 +60,13 @@ def load_batch_evaluator(
     remembered within so many bytes of memory, 0 for none: on a GPU a call takes as long with fewer positions.
     """
     use_gpu = use_gpu and find_gpu()
-    evaluator = load_evaluator(model, board_size, use_gpu, threads=threads)
-    if use_gpu:
+    if use_gpu and (isinstance(model, ModelFile) or len(split_models(model)) == 1):
         from nn.inference.cuda_evaluator import CudaEvaluator
         from nn.inference.evaluator import NetworkEvaluator
-        if isinstance(evaluator, NetworkEvaluator):
-            return CudaEvaluator(evaluator, positions or GPU_POSITIONS), evaluator.description
+        from nn.network.weights import load_network
+        single = NetworkEvaluator(load_network(model, board_size, use_gpu), 1, board_size)
+        return CudaEvaluator(single, positions or GPU_POSITIONS), single.description
+    evaluator = load_evaluator(model, board_size, use_gpu, threads=threads)
     source = CachedEvaluator(evaluator, memory) if memory else evaluator
     batches = ThreadedEvaluator(source, board_size, positions or CPU_POSITIONS)
     evaluator(batches.planes[0])  # compiles, and makes the work space

@@ -12,6 +12,7 @@ import torch
 from board.constant import BOARD_SIZE
 from nn.device import choose_half_dtype, get_gpus
 from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
+from nn.inference.cuda_call import CALL_SIZES, CudaCalls
 from nn.inference.folded_net import FoldedNet
 from nn.inference.packed import can_pack, pack
 from nn.inference.plain_net import PlainNet
@@ -79,10 +80,25 @@ class NetworkEvaluator(BoardEvaluator):
                          GPU_BATCH_LIMIT if self.device.type == "cuda" else CPU_BATCH_LIMIT, symmetries)
         with torch.no_grad():
             self.network = prepare(network, self.dtype, self.board_size)
+        self._calls: CudaCalls | None = None
+        if self.device.type == "cuda":
+            shape = self.plane_set.planes, self.board_size, self.board_size
+            self._calls, self.call_sizes = CudaCalls(self.network, self.dtype, self.device, shape), CALL_SIZES
 
-    @torch.inference_mode()
+    def prepare(self) -> None:
+        """On a GPU, record the smallest call; a search records the others as it meets them."""
+        if self._calls:
+            self._calls.prepare(CALL_SIZES[0])
+
     def _evaluate(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
         """Evaluate at most batch_limit positions."""
+        if self._calls and len(planes) <= CALL_SIZES[-1]:
+            return self._calls.evaluate(planes)
+        return self._evaluate_any(planes)
+
+    @torch.inference_mode()
+    def _evaluate_any(self, planes: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Evaluate any number of positions."""
         source = torch.from_numpy(np.ascontiguousarray(planes, dtype=np.float32)).to(self.device, non_blocking=True)
         answers = self.network(source.to(self.dtype).contiguous(memory_format=torch.channels_last))
         return tuple(answer.cpu().contiguous().numpy() for answer in answers)
@@ -122,8 +138,9 @@ def load_on_torch(model: str | ModelFile, board_size: int | None, use_gpu: bool,
     if threads == 1:
         work_alone()
     network = load_network(model, board_size, use_gpu and not devices)
-    if devices:
-        return share_devices(network, board_size, symmetries, devices)
-    if threads > 1 and next(network.parameters()).device.type == "cpu":
+    device = next(network.parameters()).device
+    if devices or device.type == "cuda":
+        return share_devices(network, board_size, symmetries, devices or [device])
+    if threads > 1:
         return share_cores(network, board_size, symmetries, threads)
     return NetworkEvaluator(network, symmetries, board_size)
