@@ -93,6 +93,23 @@ class TrainingData(Protocol):
         """Yield all test samples with their symmetries."""
 
 
+class LoadedBatch(NamedTuple):
+    """Samples as they lie on disk, as tensors, with their symmetries; on any device."""
+
+    planes: torch.Tensor
+    policy: torch.Tensor
+    value: torch.Tensor
+    win_rate: torch.Tensor
+    ownership: torch.Tensor
+    lead: torch.Tensor
+    move: torch.Tensor
+    symmetry: torch.Tensor  # int64 [N], 0 to 7
+
+    def to(self, device: torch.device) -> "LoadedBatch":
+        """Return the batch on a device."""
+        return LoadedBatch(*(tensor.to(device, non_blocking=True) for tensor in self))
+
+
 class TrainingBatch(NamedTuple):
     """One batch on the device, ready for the network."""
 
@@ -260,23 +277,25 @@ class DataSet:
         return self._cache[file.path]
 
 
-def make_batch(samples: Samples, symmetries: np.ndarray, table: torch.Tensor, device: torch.device) -> TrainingBatch:
-    """Move samples to the device and turn each one's planes, policy and ownership by its symmetry.
+def load_batch(samples: Samples, symmetries: np.ndarray) -> LoadedBatch:
+    """Return samples, and the symmetry (0 to 7) of each, as tensors of the same memory."""
+    return LoadedBatch(*(torch.from_numpy(array) for array in (*samples, symmetries)))
+
+
+def turn_batch(loaded: LoadedBatch, table: torch.Tensor) -> TrainingBatch:
+    """Turn each sample's planes, policy and ownership by its symmetry.
 
     Args:
-        samples: N samples.
-        symmetries: int [N], 0 to 7.
-        table: make_symmetry_index() of the board size, as a tensor on the device.
-        device: where the batch goes.
+        loaded: N samples.
+        table: make_symmetry_index() of the board size, as a tensor on the same device.
     """
-    planes, policy, value, win_rate, ownership, lead, move = (
-        torch.from_numpy(array).to(device, non_blocking=True) for array in samples)
+    planes, policy, value, win_rate, ownership, lead, move, symmetries = loaded
     count, channels, size, _ = planes.shape
-    source = table[torch.from_numpy(symmetries).to(device)]
+    source = table[symmetries]
     points = source[:, None, :-1].expand(count, channels, size * size)
     planes = planes.flatten(start_dim=2).gather(2, points).view(count, channels, size, size)
     planes = planes.to(torch.float32, memory_format=torch.channels_last)
     policy = policy.gather(1, source).to(torch.float32)
     turned = (source == move[:, None]).int().argmax(dim=1)
     return TrainingBatch(planes, policy, value, win_rate, ownership.gather(1, source[:, :-1]), lead,
-                 torch.where(move < 0, -1, turned))
+                         torch.where(move < 0, -1, turned))

@@ -65,7 +65,8 @@ class Sums:
         value_hits = (logits[1].argmax(dim=1) == batch.value) & known
         targets = value_target.sum(dim=1)
         moved, rated = batch.move >= 0, ~torch.isnan(batch.win_rate)
-        rate = torch.softmax(logits[1].float(), dim=1) @ logits[1].new_tensor((0.0, 0.5, 1.0))
+        chances = torch.softmax(logits[1].float(), dim=1)
+        rate = chances[:, 2] + 0.5 * chances[:, 1]
         rate_errors = (rate - torch.nan_to_num(batch.win_rate)).square() * rated
         led = torch.zeros_like(rated) if lead is None else ~torch.isnan(batch.lead)
         lead_errors = led.float() if lead is None else (lead.float() - torch.nan_to_num(batch.lead)).abs() * led

@@ -12,32 +12,23 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from board.geometry import make_symmetry_index
 from common.interrupt import StopRequest
 from common.print_console import print_out
-from nn.data.dataset import Samples, make_batch
+from nn.data.dataset import LoadedBatch, Samples, load_batch
 from nn.device import to_channels_last
 from nn.network.dual_net import DualNet
 from nn.network.pooled_net import PooledNet
 from nn.network.triple_net import TripleNet
 from nn.network.weights import save_atomically, save_network
 from nn.training.average import WeightAverage
+from nn.training.batch_loss import BatchLoss
 from nn.training.checkpoint import Resume
-from nn.training.loss import (
-    calculate_lead_loss,
-    calculate_ownership_loss,
-    calculate_policy_loss,
-    calculate_value_loss,
-    make_value_target,
-    measure_advantage,
-    smooth,
-)
 from nn.training.metrics import Scores, Sums, print_scores
-from nn.training.objective import REINFORCE
 from nn.training.optimizer import SharpnessAware, load_momentum, make_optimizer
 from nn.training.precision import choose_precision
 from nn.training.process_group import ProcessGroup
 from nn.training.recipe import Recipe, make_schedule
+from nn.training.recorded_gradients import RecordedGradients
 from nn.training.run_config import RunProgress, TrainConfig, TrainError
 from nn.training.run_files import RunFiles
 from nn.training.run_table import RunTable
@@ -72,13 +63,19 @@ class Trainer:
         self.optimizer = make_optimizer(learner, self.config)
         self.precision = choose_precision(self.device)
         self.schedule = make_schedule(config)
-        self.symmetry_tables = {size: torch.from_numpy(make_symmetry_index(size)).to(self.device)
-                                for size in config.board_sizes}
-        self.sums = Sums(config.value_weight, self.device)
+        self.loss = BatchLoss(self.config, self.precision, self.device)
+        self.sums = self.new_sums()
         self.progress = RunProgress(generation=self.data.generation)
         self.part = 0.0  # share of the run that is over
         self.row_start = self.last_saved = self.started = time.monotonic()
         self.trained = self.group.wrap(learner)
+        self._recorded: RecordedGradients | None = None
+        if self.device.type == "cuda" and self.group.size == 1:
+            self._recorded = RecordedGradients(self._add_batch, learner, self.new_sums, self.device)
+
+    def new_sums(self, start: torch.Tensor | None = None) -> Sums:
+        """Return sums of nothing, or of what a checkpoint tells."""
+        return Sums(self.config.value_weight, self.device, start)
 
     @property
     def is_first(self) -> bool:
@@ -200,30 +197,17 @@ class Trainer:
         """Add the gradients of the mean loss of batches, and the batches to the sums; return the loss of the last."""
         for samples, symmetries in batches:
             own, weight = self.group.share_of(len(symmetries))
-            loss = self._losses(self.trained, samples.take(own), symmetries[own], sums)
-            self.precision.add(loss * weight / len(batches))
-        return loss.detach()
+            batch = load_batch(samples.take(own), symmetries[own])
+            recorded = self._recorded.find(batch) if self._recorded and len(batches) == 1 else None
+            loss = recorded.replay(batch, sums) if recorded else self._add_batch(
+                batch.to(self.device), sums, weight / len(batches))
+        return loss
 
-    def _losses(self, network: torch.nn.Module, samples: Samples, symmetries: Any, sums: Sums | None) -> torch.Tensor:
-        """Return the mean loss of a batch and add the batch to the sums, if there are any."""
-        batch = make_batch(samples, symmetries, self.symmetry_tables[samples.planes.shape[-1]], self.device)
-        with self.precision.forward():
-            policy_logits, value_logits, lead, ownership = (*network(batch.planes), None, None)[:4]
-        policy_logits, value_logits = policy_logits.float(), value_logits.float()
-        target = make_value_target(batch.value, batch.win_rate, self.config.value_blend)
-        smoothing = self.config.label_smoothing if torch.is_grad_enabled() else 0.0
-        policy_loss = calculate_policy_loss(policy_logits, smooth(batch.policy, smoothing))
-        if self.config.objective == REINFORCE:
-            policy_loss = policy_loss * measure_advantage(batch.value, value_logits, self.config.baseline)
-        value_loss = calculate_value_loss(value_logits, target)
-        if sums is not None:
-            sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch, target, lead, ownership)
-        loss = policy_loss + self.config.value_weight * value_loss
-        if ownership is not None:
-            loss = loss + self.config.ownership_weight * calculate_ownership_loss(ownership.float(), batch.ownership)
-        if lead is not None:
-            loss = loss + self.config.lead_weight * calculate_lead_loss(lead.float(), batch.lead)
-        return loss.mean()
+    def _add_batch(self, batch: LoadedBatch, sums: Sums | None, weight: float = 1.0) -> torch.Tensor:
+        """Add the gradients of a batch's mean loss times `weight`, and the batch to the sums; return the loss."""
+        loss = self.loss(self.trained, batch, sums)
+        self.precision.add(loss * weight)
+        return loss.detach()
 
     def _keep(self) -> None:
         """Keep the model of this step for good, if it is one of those."""
@@ -259,11 +243,11 @@ class Trainer:
         """Return the averages over the test samples, for the weights that would be saved."""
         start = time.monotonic()
         network = self.result.eval()
-        sums = Sums(self.config.value_weight, self.device)
+        sums = self.new_sums()
         for number, (samples, symmetries) in enumerate(self.data.test_batches()):
             if number % self.group.size == self.group.rank:
-                self._losses(network, samples, symmetries, sums)
-        scores = Sums(self.config.value_weight, self.device, self.group.total(sums.sums)).scores()
+                self.loss(network, load_batch(samples, symmetries).to(self.device), sums)
+        scores = self.new_sums(self.group.total(sums.sums)).scores()
         self._check(scores.loss)
         if self.is_first:
             print_scores(f"Test {self.progress.epoch + 1}", scores, time.monotonic() - start)
@@ -271,8 +255,8 @@ class Trainer:
 
     def _close_stretch(self) -> Scores | None:
         """Print and return the averages since the last stretch of training was closed, None if there was no step."""
-        sums = Sums(self.config.value_weight, self.device, self.group.total(self.sums.sums))
-        self.sums = Sums(self.config.value_weight, self.device)
+        sums = self.new_sums(self.group.total(self.sums.sums))
+        self.sums = self.new_sums()
         if not sums.count():
             return None
         scores, seconds, self.row_start = sums.scores(), time.monotonic() - self.row_start, time.monotonic()
@@ -322,7 +306,7 @@ class Trainer:
         else:
             self.progress = replace(progress, finished=resume == Resume.DONE)
             if self.is_first:
-                self.sums = Sums(self.config.value_weight, self.device, state["sums"])
+                self.sums = self.new_sums(state["sums"])
         if self.is_first:
             print_out(f"Resumed at {self.place()}, from {self.files.checkpoint}.")
 

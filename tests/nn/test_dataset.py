@@ -12,10 +12,11 @@ from nn.data.dataset import (
     DataSet,
     Samples,
     find_data_files,
+    load_batch,
     load_samples,
-    make_batch,
     open_files,
     split_samples,
+    turn_batch,
 )
 from tests.nn.samples import make_arrays, write_data
 
@@ -140,7 +141,7 @@ def test_planes_and_policy_are_turned_together() -> None:
     samples = Samples(planes, policy, arrays["value"].astype(np.int8), arrays["win_rate"], ownership,
                       np.zeros(64, dtype=np.float32), np.zeros(64, dtype=np.int16))
     symmetries = np.arange(64) % 8
-    batch = make_batch(samples, symmetries, TABLE, CPU)
+    batch = turn_batch(load_batch(samples, symmetries), TABLE)
     turned = batch.policy[4:, :25].reshape(-1, 5, 5)
     assert torch.equal(turned, batch.planes[4:, 3])
     assert torch.equal(batch.ownership.view(-1, 5, 5), batch.planes[:, 1] - batch.planes[:, 2])
@@ -150,5 +151,5 @@ def test_planes_and_policy_are_turned_together() -> None:
         variants = [np.rot90(part, k, axes=(1, 2)) for part in (planes[sample], planes[sample].transpose(0, 2, 1))
                     for k in range(4)]
         assert any(np.array_equal(batch.planes[sample].numpy(), variant) for variant in variants)
-    identity = make_batch(samples, np.zeros(64, dtype=np.int64), TABLE, CPU)
+    identity = turn_batch(load_batch(samples, np.zeros(64, dtype=np.int64)), TABLE)
     np.testing.assert_array_equal(identity.planes.numpy(), planes)

@@ -158,7 +158,7 @@ def test_training_learns_as_on_a_cpu(config: TrainConfig) -> None:
     """The same first losses, to the exactness of the format; and both get better."""
     losses = []
     for use_gpu in (True, False):
-        trainer = Trainer(replace(config, use_gpu=use_gpu, output=config.output.with_name(f"{use_gpu}.bin")), SUPERVISED)
+        trainer = Trainer(replace(config, use_gpu=use_gpu), SUPERVISED)
         assert trainer.device.type == ("cuda" if use_gpu else "cpu")
         trainer.network.train()
         losses.append([trainer.step(*batch).item() for epoch in range(6)

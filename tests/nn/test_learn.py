@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 import nn.training.trainer
 from nn.data.data_file import DataError
-from nn.data.dataset import DataSet, load_samples, make_batch
+from nn.data.dataset import DataSet, load_batch, load_samples, turn_batch
 from nn.network.dual_net import DualNet
 from nn.network.weights import load_network
 from nn.training.learn import SUPERVISED, TrainConfig, TrainError, train
@@ -265,7 +265,7 @@ def test_ownership_is_learnt_where_it_can_be_seen(config: TrainConfig) -> None:
     samples = load_samples(config.data_dir / "sl_data_0.npz", 5, needs_ownership=True)
     for _ in range(100):
         trainer.step(samples, np.zeros(60, dtype=np.int64))
-    batch = make_batch(samples, np.zeros(60, dtype=np.int64), trainer.symmetry_tables[5], trainer.device)
+    batch = turn_batch(load_batch(samples, np.zeros(60, dtype=np.int64)), trainer.loss.symmetry_tables[5])
     guess = trainer.triple.eval()(batch.planes)[3].sign()
     known = batch.ownership != 0
     assert (guess == batch.ownership)[known].float().mean() > 0.95

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch.distributed import TCPStore, run
 
-from nn.data.dataset import load_samples
+from nn.data.dataset import load_batch, load_samples
 from nn.training import process_group
 from nn.training.process_group import ProcessGroup
 from nn.training.run_config import TrainError
@@ -60,7 +60,7 @@ def test_gradients_equal_those_of_one_process(root: Path, tmp_path: Path, monkey
         trainer = make_trainer(folder)
         trainer.network.train(mode)
         for part in parts:
-            loss = trainer._losses(trainer.network, samples.take(part), symmetries[part], trainer.sums)
+            loss = trainer.loss(trainer.network, load_batch(samples.take(part), symmetries[part]), trainer.sums)
             (loss * len(symmetries[part]) / SAMPLES).backward()
         for name, weight in trainer.network.named_parameters():
             torch.testing.assert_close(found[mode][name], weight.grad, rtol=1e-4, atol=1e-6, msg=f"{name}, {mode}")

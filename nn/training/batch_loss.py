@@ -1,0 +1,51 @@
+"""What a batch costs a network: the sum of its heads' losses, and the figures beside it."""
+
+import torch
+
+from board.geometry import make_symmetry_index
+from nn.data.dataset import LoadedBatch, turn_batch
+from nn.training.loss import (
+    calculate_lead_loss,
+    calculate_ownership_loss,
+    calculate_policy_loss,
+    calculate_value_loss,
+    make_value_target,
+    measure_advantage,
+    smooth,
+)
+from nn.training.metrics import Sums
+from nn.training.objective import REINFORCE
+from nn.training.precision import Precision
+from nn.training.run_config import TrainConfig
+
+
+class BatchLoss:
+    """The loss that a run's options ask for."""
+
+    def __init__(self, config: TrainConfig, precision: Precision, device: torch.device) -> None:
+        """Take the options, and how to calculate; batches are to be on the device."""
+        self._config, self._precision = config, precision
+        self.symmetry_tables = {size: torch.from_numpy(make_symmetry_index(size)).to(device)
+                                for size in config.board_sizes}
+
+    def __call__(self, network: torch.nn.Module, loaded: LoadedBatch, sums: Sums | None) -> torch.Tensor:
+        """Return the mean loss of a batch and add the batch to the sums, if there are any. Waits for nothing."""
+        config = self._config
+        batch = turn_batch(loaded, self.symmetry_tables[loaded.planes.shape[-1]])
+        with self._precision.forward():
+            policy_logits, value_logits, lead, ownership = (*network(batch.planes), None, None)[:4]
+        policy_logits, value_logits = policy_logits.float(), value_logits.float()
+        target = make_value_target(batch.value, batch.win_rate, config.value_blend)
+        smoothing = config.label_smoothing if torch.is_grad_enabled() else 0.0
+        policy_loss = calculate_policy_loss(policy_logits, smooth(batch.policy, smoothing))
+        if config.objective == REINFORCE:
+            policy_loss = policy_loss * measure_advantage(batch.value, value_logits, config.baseline)
+        value_loss = calculate_value_loss(value_logits, target)
+        if sums is not None:
+            sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch, target, lead, ownership)
+        loss = policy_loss + config.value_weight * value_loss
+        if ownership is not None:
+            loss = loss + config.ownership_weight * calculate_ownership_loss(ownership.float(), batch.ownership)
+        if lead is not None:
+            loss = loss + config.lead_weight * calculate_lead_loss(lead.float(), batch.lead)
+        return loss.mean()
