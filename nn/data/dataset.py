@@ -107,7 +107,11 @@ class LoadedBatch(NamedTuple):
 
     def to(self, device: torch.device) -> "LoadedBatch":
         """Return the batch on a device."""
-        return LoadedBatch(*(tensor.to(device, non_blocking=True) for tensor in self))
+        return LoadedBatch(*(tensor.to(device, non_blocking=True) for tensor in self.for_device(device)))
+
+    def for_device(self, device: torch.device) -> "LoadedBatch":
+        """Return the batch in memory from which it comes to a device while the program goes on."""
+        return LoadedBatch(*(tensor.pin_memory() for tensor in self)) if device.type == "cuda" else self
 
 
 class TrainingBatch(NamedTuple):

@@ -8,8 +8,6 @@ Letters: N positions a call holds, P planes, S board size.
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -19,17 +17,6 @@ from nn.evaluation import Answers
 # How many positions calls of an engine's search hold; one with fewer takes the next of these.
 CALL_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 WARM_UP = 3
-
-
-@contextmanager
-def best_algorithms() -> Iterator[None]:
-    """Have cuDNN try its algorithms for the shapes it meets and keep the fastest."""
-    backend = torch.backends.cudnn
-    before, backend.benchmark = backend.benchmark, True
-    try:
-        yield
-    finally:
-        backend.benchmark = before
 
 
 class CudaCall:
@@ -52,7 +39,7 @@ class CudaCall:
         self._planes = torch.zeros(shape, dtype=torch.float32, device=device)
         self._stream = torch.cuda.Stream(device)
         self._done = torch.cuda.Event(blocking=asleep)
-        with self._making, torch.inference_mode(), best_algorithms():
+        with self._making, torch.inference_mode():
             self._stream.wait_stream(torch.cuda.current_stream(device))
             with torch.cuda.stream(self._stream):
                 for _ in range(WARM_UP):  # nothing but kernels may be recorded
@@ -87,7 +74,8 @@ class CudaCall:
 class CudaCalls:
     """Calls of one network in all sizes, as many of each as threads ask for at a time."""
 
-    def __init__(self, network: torch.nn.Module, dtype: torch.dtype, device: torch.device, shape: tuple[int, ...]) -> None:
+    def __init__(self, network: torch.nn.Module, dtype: torch.dtype, device: torch.device,
+                 shape: tuple[int, ...]) -> None:
         """Make room for calls about positions of a shape [P, S, S]; each is made when it is first wanted."""
         self._network, self._dtype, self._device, self._shape = network, dtype, device, shape
         self._free: dict[int, list[CudaCall]] = defaultdict(list)

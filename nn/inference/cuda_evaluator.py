@@ -7,6 +7,7 @@ from nn.constant import BUFFERS
 from nn.evaluation import Answers
 from nn.inference.cuda_call import CudaCall
 from nn.inference.evaluator import NetworkEvaluator
+from nn.inference.turned_net import TurnedNet
 
 
 class CudaEvaluator:
@@ -21,7 +22,8 @@ class CudaEvaluator:
         """Make two buffers of so many positions for the evaluator's network."""
         self.plane_set = evaluator.plane_set
         shape = (positions, self.plane_set.planes, evaluator.board_size, evaluator.board_size)
-        self._calls = [CudaCall(evaluator.network, evaluator.dtype, evaluator.device, shape, asleep=True)
+        network = TurnedNet(evaluator.network, evaluator.turns).to(evaluator.device)
+        self._calls = [CudaCall(network, evaluator.dtype, evaluator.device, shape, asleep=True)
                        for _ in range(BUFFERS)]  # asleep: several processes share the cores
         self.planes = [call.planes for call in self._calls]
         self._counts = [0] * BUFFERS

@@ -10,7 +10,7 @@ from nn.data.dataset import LoadedBatch, Samples, load_batch
 from nn.plane_sets import PLANE_SETS
 from nn.training.metrics import Sums
 from nn.training.recorded_gradients import RecordedGradients
-from nn.training.trainer import Trainer
+from nn.training.trainer import CHECK_STEPS, Trainer
 
 
 def make_bare_step(trainer: Trainer) -> Callable[[], int]:
@@ -46,3 +46,16 @@ def make_bare_step(trainer: Trainer) -> Callable[[], int]:
         return count
 
     return step
+
+
+def in_stretches(step: Callable[[], int], trainer: Trainer) -> Callable[[], int]:
+    """Return a step, on a GPU many of them and the wait for the last: one alone only asks for the work."""
+    if trainer.device.type != "cuda":
+        return step
+
+    def stretch() -> int:
+        positions = sum(step() for _ in range(CHECK_STEPS))
+        torch.cuda.synchronize(trainer.device)
+        return positions
+
+    return stretch

@@ -55,7 +55,7 @@ class RecordedBatch:
 
     def replay(self, batch: LoadedBatch, sums: Sums | None) -> torch.Tensor:
         """Make a batch's gradients those of the weights, add its figures to the sums, and return its loss."""
-        for own, tensor in zip(self._batch, batch, strict=True):
+        for own, tensor in zip(self._batch, batch.for_device(self._batch.planes.device), strict=True):
             own.copy_(tensor, non_blocking=True)
         self._graph.replay()
         for weight, gradient in self._gradients:

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from nn.inference.cuda_call import CALL_SIZES
 from nn.inference.cuda_evaluator import CudaEvaluator
 from nn.inference.evaluator import evaluate_exactly
 from nn.inference.loading import load_evaluator
+from nn.inference.orientation import Orientation
 from nn.inference.runtime import RUNTIME_VARIABLE
 from nn.network.dual_net import DualNet
 from nn.network.pooled_net import PooledConfig, PooledNet
@@ -26,7 +28,7 @@ from nn.network.weights import load_network, save_network
 from nn.training.learn import SUPERVISED, TrainConfig, train
 from nn.training.trainer import Trainer
 from selfplay.batch import SelfPlay
-from selfplay.game import draw_game
+from selfplay.game import GameRecord, draw_game
 from selfplay.games import new_terms
 from tests.mcts.trees import Game, check_tree, snapshot
 from tests.nn.samples import write_data
@@ -50,12 +52,13 @@ def make_model(kind: str, path: Path) -> Path:
     if kind == "katago":
         path.write_bytes(TinyNetwork(15, "ACTIVATION_MISH", [PLAIN, POOLING, [PLAIN, POOLING]]).content(True))
         return path
-    shapes = {"swish": {"activation": "swish"}, "mish": {"activation": "mish"}, "no norm": {"norm": "none"}}
+    shapes: dict[str, dict[str, Any]] = {"swish": {"activation": "swish"}, "mish": {"activation": "mish"}, "no norm": {"norm": "none"}}
     shape = shapes.get(kind, {"block": kind})
-    network = DualNet(torch.device("cpu"), SIZE, 16, 2) if kind == "lecture" else PooledNet(
-        PooledConfig(filters=16, blocks=2, **shape))
+    network = (DualNet(torch.device("cpu"), SIZE, 16, 2) if kind == "lecture"
+               else PooledNet(PooledConfig(filters=16, blocks=2, **shape)))
     for module in network.modules():
         if isinstance(module, torch.nn.BatchNorm2d) and module.running_mean is not None:
+            assert module.running_var is not None
             module.running_mean.normal_(0.0, 0.3)
             module.running_var.uniform_(0.5, 2.0)
     save_network(network.eval(), path)
@@ -104,7 +107,10 @@ def test_the_batches_of_self_play(model: Path) -> None:
             batches.planes[buffer][:counts[buffer]] = planes[buffer]
             batches.start(buffer, counts[buffer])
         for buffer in (1, 0):
-            check_near(batches.finish(buffer), evaluate_exactly(str(model), planes[buffer]))
+            orientation = Orientation(SIZE, batches.plane_set.planes)
+            turned, chosen = orientation.turn(planes[buffer])
+            logits, values = evaluate_exactly(str(model), turned)
+            check_near(batches.finish(buffer), (orientation.turn_back(logits, chosen), values))
 
 
 def test_threads_do_not_get_each_others_answers(model: Path) -> None:
@@ -141,7 +147,7 @@ def test_an_ensemble_and_a_gpu_by_number(tmp_path: Path) -> None:
 
 def test_self_play_to_the_end(model: Path) -> None:
     batches, _ = load_batch_evaluator(str(model), SIZE, True, 1, 64)
-    numbers, records = count(1), []
+    numbers, records = count(1), list[GameRecord]()
     play = SelfPlay(batches, new_terms(SIZE, 16, Rules.of(7.0, True), 0.0), lambda: draw_game(next(numbers), (1,), 0.0))
     while len(records) < 5:
         records += play.step()

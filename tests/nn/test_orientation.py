@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from board.geometry import make_symmetry_index
 from nn.inference.evaluator import NetworkEvaluator
 from nn.inference.orientation import Orientation
+from nn.inference.turned_net import TurnedNet
 from nn.network.dual_net import DualNet
 from nn.network.kinds import make_pooled_net
 
@@ -74,3 +75,18 @@ def test_a_network_says_the_same_of_all_mirror_images(kind: str) -> None:
         assert all(np.allclose(policy[k], policy[0, order[k]], atol=1e-2) for k in range(8))
         assert len(others) == 0 or np.allclose(others[0], others[0][0], atol=1e-2)
     assert np.ptp(evaluator.evaluate_plainly(images)[1], axis=0).max() > 1e-3
+
+
+@pytest.mark.parametrize("kind", ["lecture", "pooled"])
+def test_a_network_that_turns_by_itself_chooses_alike(kind: str) -> None:
+    """Also where two ways have the same key: of an empty board, and of one whose stones are symmetrical."""
+    torch.manual_seed(2)
+    network = DualNet(CPU, 5, 8, 1) if kind == "lecture" else make_pooled_net({"filters": 8, "blocks": 2})
+    evaluator = NetworkEvaluator(network.eval(), board_size=5)
+    planes = (np.random.default_rng(4).random((40, evaluator.plane_set.planes, 5, 5)) < 0.3).astype(np.float32)
+    planes[0] = 0.0
+    planes[1, :3] = planes[1, :3] + planes[1, :3, ::-1]
+    with torch.inference_mode():
+        found = TurnedNet(evaluator.network, evaluator.turns)(torch.from_numpy(planes).to(evaluator.dtype))
+    for answer, expected in zip(found, evaluator(planes), strict=True):
+        assert np.allclose(answer.float().numpy(), expected, atol=1e-2)

@@ -8,7 +8,7 @@ from typing import Any
 
 import learning_param
 from nn.data.data_generator import generate_game_data, generate_supervised_learning_data
-from nn.training.bare_step import make_bare_step
+from nn.training.bare_step import in_stretches, make_bare_step
 from nn.training.learn import SUPERVISED
 from nn.training.run_config import TrainConfig
 from nn.training.trainer import Trainer
@@ -55,11 +55,11 @@ def measure_kind(name: str, config: TrainConfig, settings: BenchSettings) -> Ite
     """Yield the figures of one network."""
     steps, bare = Steps(config), Trainer(config, SUPERVISED)
     bare.network.train()
-    pairs = [interleave(steps.step, make_bare_step(bare), settings.seconds)
-             for _ in range(settings.runs)]
-    yield Figure(f"training, {name}", "positions/s", tuple(own for own, _ in pairs))
-    yield Figure(f"bare loop, {name}", "positions/s", tuple(other for _, other in pairs))
-    yield Figure(f"training / bare loop, {name}", "%", tuple(100.0 * own / other for own, other in pairs),
+    own, other = in_stretches(steps.step, steps.trainer), in_stretches(make_bare_step(bare), bare)
+    pairs = [interleave(own, other, settings.seconds) for _ in range(settings.runs)]
+    yield Figure(f"training, {name}", "positions/s", tuple(speed for speed, _ in pairs))
+    yield Figure(f"bare loop, {name}", "positions/s", tuple(speed for _, speed in pairs))
+    yield Figure(f"training / bare loop, {name}", "%", tuple(100.0 * speed / limit for speed, limit in pairs),
                  target=SHARE_TARGET)
     yield Figure(f"waiting for data, {name}", "%", (100.0 * steps.waited / steps.spent,), lower_is_better=True)
 
