@@ -111,7 +111,7 @@ class LoadedBatch(NamedTuple):
 
     def for_device(self, device: torch.device) -> "LoadedBatch":
         """Return the batch in memory from which it comes to a device while the program goes on."""
-        return LoadedBatch(*(tensor.pin_memory() for tensor in self)) if device.type == "cuda" else self
+        return self if device.type == self.planes.device.type else LoadedBatch(*(one.pin_memory() for one in self))
 
 
 class TrainingBatch(NamedTuple):

@@ -14,6 +14,7 @@ import torch
 from board.ruleset import Rules
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
+from nn.inference import evaluator as evaluator_module
 from nn.inference.batch_evaluator import load_batch_evaluator
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.cuda_call import CALL_SIZES
@@ -88,7 +89,7 @@ def check_near(answers: tuple[np.ndarray, ...], expected: tuple[np.ndarray, ...]
 def test_every_kind_says_what_it_says_on_a_cpu(model: Path) -> None:
     """In calls that fill a graph, that fill part of one, and that are larger than any."""
     evaluator = load_evaluator(str(model), SIZE, use_gpu=True)
-    assert "cuda" in evaluator.description and evaluator.calls_at_once == 2
+    assert "cuda" in evaluator.description and evaluator.calls_at_once == 1
     for number in (1, 3, CALL_SIZES[-1], CALL_SIZES[-1] + 44, 2):
         planes = planes_of(evaluator, number)
         answers = evaluator.evaluate_plainly(planes)
@@ -113,7 +114,8 @@ def test_the_batches_of_self_play(model: Path) -> None:
             check_near(batches.finish(buffer), (orientation.turn_back(logits, chosen), values))
 
 
-def test_threads_do_not_get_each_others_answers(model: Path) -> None:
+def test_threads_do_not_get_each_others_answers(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluator_module, "LARGE_NETWORK", 1)
     evaluator = load_evaluator(str(model), SIZE, use_gpu=True)
     batches = [planes_of(evaluator, 1 + number % 20) for number in range(60)]
     expected = [evaluator.evaluate_plainly(planes) for planes in batches]
@@ -124,8 +126,11 @@ def test_threads_do_not_get_each_others_answers(model: Path) -> None:
             assert np.array_equal(one, other)
 
 
-def test_a_search_is_the_same_each_time(model: Path) -> None:
+@pytest.mark.parametrize("calls", [1, 2])
+def test_a_search_is_the_same_each_time(model: Path, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluator_module, "LARGE_NETWORK", 1 if calls == 2 else 1 << 22)
     evaluator, trees = load_evaluator(str(model), SIZE, use_gpu=True), []
+    assert evaluator.calls_at_once == calls
     for _ in range(2):
         game, tree = Game(SIZE), MCTSTree(evaluator, SIZE, SearchParams(batch_size=32))
         assert tree.search(game.board, game.stone, SearchLimit(200, strict=True)).visits == 200

@@ -115,11 +115,13 @@ def test_two_devices_and_two_cores_answer_as_one(model: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "gpus", "calls"), [
-    ("one model", (0, 1), 4), ("one model", (1,), 2), ("two models", (0, 1), 2), ("two models", (0,), 2),
-    ("two models", (0, 1, 2, 3), 4),
+    ("one model", (0, 1), 2), ("one model", (1,), 1), ("two models", (0, 1), 1), ("two models", (0,), 1),
+    ("two models", (0, 1, 2, 3), 2),
 ])
+@pytest.mark.parametrize("is_large", [False, True], ids=["small", "large"])
 def test_gpus_share_one_model_and_several_are_dealt_out(model: Path, kind: str, gpus: tuple[int, ...], calls: int,
-                                                        monkeypatch: pytest.MonkeyPatch) -> None:
+                                                        is_large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has a call of a small network at a time, and two of a large one."""
     asked: list[tuple[int, ...]] = []
 
     def fake(numbers: tuple[int, ...]) -> list[torch.device]:
@@ -127,9 +129,10 @@ def test_gpus_share_one_model_and_several_are_dealt_out(model: Path, kind: str, 
         return [torch.device("cpu")] * len(numbers)
 
     monkeypatch.setattr(evaluator_module, "get_gpus", fake)
+    monkeypatch.setattr(evaluator_module, "LARGE_NETWORK", 1 if is_large else 1 << 22)
     name = str(model) if kind == "one model" else f"{model},{model}"
     evaluator = load_evaluator(name, SIZE, use_gpu=True, gpus=gpus)
-    assert evaluator.calls_at_once == calls
+    assert evaluator.calls_at_once == (2 * calls if is_large else calls)
     assert asked == ([gpus] if kind == "one model" else [gpus[:1]] * 2 if len(gpus) == 1 else [gpus[::2], gpus[1::2]])
     check_same(evaluator, model)
 
