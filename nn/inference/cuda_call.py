@@ -7,7 +7,6 @@ Letters: N positions a call holds, P planes, S board size.
 """
 
 import threading
-from collections import defaultdict
 
 import numpy as np
 import torch
@@ -78,7 +77,7 @@ class CudaCalls:
                  shape: tuple[int, ...]) -> None:
         """Make room for calls about positions of a shape [P, S, S]; each is made when it is first wanted."""
         self._network, self._dtype, self._device, self._shape = network, dtype, device, shape
-        self._free: dict[int, list[CudaCall]] = defaultdict(list)
+        self._free: dict[int, list[CudaCall]] = {size: [] for size in CALL_SIZES}
 
     def prepare(self, size: int) -> None:
         """Have a call of a size ready."""

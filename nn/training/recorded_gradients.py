@@ -13,7 +13,7 @@ from nn.training.metrics import Sums
 
 WARM_UP = 3
 # Shapes of batches that are recorded, each with memory of its own; others are calculated step by step.
-MOST_SHAPES = 32
+MOST_SHAPES = 16
 
 # Takes a batch and where to add its figures, adds its gradients to those that are there, and returns its loss.
 AddGradients = Callable[[LoadedBatch, Sums], torch.Tensor]
