@@ -1,9 +1,11 @@
-"""One network for all games, and one thread in which they search by turns."""
+"""One network for all games, which search by turns."""
 
 import asyncio
+import threading
 import time
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import replace
 from typing import TypeVar
 
@@ -15,6 +17,8 @@ from nn.feature import Evaluator
 READY_LINE = "The engine is ready."
 # A search that others wait for gives way after so many seconds, and goes on when its turn comes again.
 TURN_SECONDS = 0.25
+# Works that may have begun at a time, more than there may be tabs.
+MAX_BEGUN = 64
 # Nodes of a game's tree to begin with; it grows, and there may be many games.
 TREE_SIZE = 4096
 
@@ -55,33 +59,83 @@ class Engines:
         return Engine(self.options, replace(self._source, warm_up=False))
 
 
+class Turn:
+    """A work's place in the queue: `ready` is set when it may go on, or need not, since nobody waits for it."""
+
+    def __init__(self) -> None:
+        """Wait."""
+        self.ready = threading.Event()
+        self.is_gone = False
+
+
 class Thinker:
-    """The thread in which all searches run, one at a time, in the order in which they came."""
+    """Runs all searches, one at a time: each for a turn, in the order in which they came.
+
+    Every work has a thread of its own, which stands still while it is another one's turn.
+    """
 
     def __init__(self) -> None:
         """Start idle."""
-        self._pool = ThreadPoolExecutor(1, "thinker")
-        self._waiting: set[object] = set()  # what stands for each work whose turn has not come
+        self._pool = ThreadPoolExecutor(MAX_BEGUN, "thinker")
+        self._lock = threading.Lock()
+        self._waiting: deque[Turn] = deque()
+        self._is_busy = False
         self._turn_began = 0.0
 
     async def run(self, work: Callable[[], Answered]) -> Answered:
         """Return what `work` returns when its turn has come; raises what it raises."""
-        turn = object()
-        self._waiting.add(turn)
+        turn = Turn()
 
         def take_turn() -> Answered:
-            self._waiting.discard(turn)
-            self._turn_began = time.monotonic()
-            return work()
+            self._wait(turn)
+            try:
+                if turn.is_gone:
+                    raise CancelledError
+                return work()
+            finally:
+                with self._lock:
+                    self._is_busy = False
+                    self._call_next()
 
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, take_turn)
-        finally:  # whoever has gone away waits no longer
-            self._waiting.discard(turn)
+        finally:
+            turn.is_gone = True  # whoever has gone away before his turn waits no longer
+
+    def _wait(self, turn: Turn) -> None:
+        """Return when it is this one's turn."""
+        with self._lock:
+            self._waiting.append(turn)
+            self._call_next()
+        turn.ready.wait()
+
+    def _call_next(self) -> None:
+        """Begin the next one's turn, if there is any and no turn goes on."""
+        if not self._is_busy and self._waiting:
+            turn = self._waiting.popleft()
+            self._is_busy, self._turn_began = True, time.monotonic()
+            turn.ready.set()
 
     def turn_is_over(self) -> bool:
         """Tell whether the work that runs should give way to others."""
-        return bool(self._waiting) and time.monotonic() - self._turn_began > TURN_SECONDS
+        with self._lock:
+            waits = any(not turn.is_gone for turn in self._waiting)
+        return waits and time.monotonic() - self._turn_began > TURN_SECONDS
+
+    def give_way(self) -> None:
+        """Let others have their turns if this one, of the work that runs and calls this, is over."""
+        if self.turn_is_over():
+            with self._lock:
+                self._is_busy = False
+            self._wait(Turn())
+
+    def make_stop(self, is_over: Callable[[], bool]) -> Callable[[], bool]:
+        """Return what a work's search is to ask: it lets others have their turns, and then tells whether to end."""
+        def should_stop() -> bool:
+            self.give_way()
+            return is_over()
+
+        return should_stop
 
     def close(self) -> None:
         """Take no more work."""

@@ -26,10 +26,14 @@ class HallFullError(Exception):
 
 @dataclass
 class Seat:
-    """A tab's table, with what it has set; `name` is known to the tab alone."""
+    """A tab's table, with what it has set; `name` is known to the tab alone.
+
+    `awaits_reply` tells that the engine was about to move when the tab went.
+    """
 
     table: Table
     settings: PlaySettings
+    awaits_reply: bool = False
     name: str = field(default_factory=lambda: secrets.token_urlsafe(12))
 
 

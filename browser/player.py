@@ -118,13 +118,19 @@ class Player:
 
     def stop_review(self) -> None:
         """Go through no further positions."""
-        self._to_review, self._review_total = [], 0
-        self._send({"type": "progress", "done": 0, "total": 0})
+        self._end_review()
         self.disturb(self.owns_turn)
+
+    def _end_review(self) -> None:
+        """Go through no further positions, and tell the page."""
+        if self._review_total:
+            self._to_review, self._review_total = [], 0
+            self._send({"type": "progress", "done": 0, "total": 0})
 
     def forget(self) -> None:
         """Begin with another game."""
-        self._to_review, self._review_total, self._policy = [], 0, None
+        self._end_review()
+        self._policy = None
 
     # --- the loop -----------------------------------------------------------------------------------------------
 
@@ -148,7 +154,8 @@ class Player:
     def _fail(self, text: str) -> None:
         """Tell the page what went wrong and wait for the next change."""
         self._send({"type": "error", "text": text})
-        self._reply_wanted, self._to_review = False, []
+        self._reply_wanted = False
+        self._end_review()
         self._tell_thinking(False)
         self._analyzed = self._counted = self._epoch
 
@@ -242,17 +249,15 @@ class Player:
         """Choose the engine's move and play it."""
         node, board, settings = self.table.here, self.table.copy_board(), self.settings
         color, asked_at = board.get_to_move(), time.monotonic()
-        clock = self.table.clock
-        left = None if clock is None else clock.left(color)
-        found: list[SearchResult] = []
+        clock, found = self.table.clock, list[SearchResult]()
 
         def work() -> tuple[int, SearchDescriber]:
             engine, describer = self._prepare(board), self._describer(node, board)
             engine.configure(visits=settings.visits, const_time=settings.seconds or None, level=settings.level)
-            if left is None:
+            if clock is None:
                 engine.time.clear_settings()
             else:
-                engine.time.report(color, left, 0)
+                engine.time.report(color, clock.left(color), 0)
             report = self._reporter(epoch, describer)
 
             def keep(result: SearchResult) -> None:
@@ -260,11 +265,8 @@ class Player:
                 if settings.analyze:
                     report(result)
 
-            def should_stop() -> bool:
-                return self._epoch != epoch or self._hurries
-
-            watch = Watch(should_stop, keep, REPORT_INTERVAL, quiet=True)
-            return engine.genmove(color, asked_at, watch), describer
+            should_stop = self._thinker.make_stop(lambda: self._epoch != epoch or self._hurries)
+            return engine.genmove(color, asked_at, Watch(should_stop, keep, REPORT_INTERVAL, quiet=True)), describer
 
         self._tell_thinking(True)
         pos, describer = await self._thinker.run(work)
@@ -295,7 +297,8 @@ class Player:
             if board is None or board.is_over:
                 return None
             describer = self._describer(node, board)
-            result = self._prepare(board).analyze(board.get_to_move(), Watch(lambda: not self._review_total), limit)
+            watch = Watch(self._thinker.make_stop(lambda: not self._review_total))
+            result = self._prepare(board).analyze(board.get_to_move(), watch, limit)
             return describer.describe(result, True)[1]
 
         view = await self._thinker.run(work)
@@ -339,6 +342,6 @@ class Player:
             self.keep()
 
     def keep(self) -> None:
-        """Send the record, which the page keeps in case this server goes away."""
-        if len(self.table.tree) <= MAX_KEPT_NODES:
-            self._send({"type": "kept", "sgf": self.table.tree.to_sgf()})
+        """Send the record, which the page keeps in case this server goes away; None for one that is too long."""
+        is_short = len(self.table.tree) <= MAX_KEPT_NODES
+        self._send({"type": "kept", "sgf": self.table.tree.to_sgf() if is_short else None})

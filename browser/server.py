@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from aiohttp import WSMsgType, web
+from aiohttp import WSCloseCode, WSMsgType, web
 
 from engine.loader import LoadError
 
@@ -25,6 +25,8 @@ STATIC = Path(__file__).resolve().parent / "static"
 # The largest message of a tab: a record of the largest size, with its escapes.
 MAX_MESSAGE = 5_000_000
 HEARTBEAT = 20.0
+# Seconds in which a tab may part when the server ends.
+PARTING_SECONDS = 1.0
 # Seconds in which a tab must say which one it is.
 FIRST_SECONDS = 10.0
 EVERYWHERE = ("", "0.0.0.0", "::")
@@ -39,6 +41,7 @@ OpenHall = Callable[[], "Hall"]
 
 HALL = web.AppKey("hall", asyncio.Future)
 WATCHED = web.AppKey("watched", list)
+TABS = web.AppKey("tabs", set)
 
 
 def is_local(host: str) -> bool:
@@ -137,12 +140,22 @@ async def serve_tab(request: web.Request) -> web.StreamResponse:
     """Serve one tab until it is closed."""
     tab = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=MAX_MESSAGE)
     await tab.prepare(request)
+    request.app[TABS].add(tab)
     try:
-        hall = await asyncio.shield(request.app[HALL])
+        await serve_socket(tab, request.app[HALL])
+    finally:
+        request.app[TABS].discard(tab)
+    return tab
+
+
+async def serve_socket(tab: web.WebSocketResponse, opened: "asyncio.Future[Hall]") -> None:
+    """Serve a tab, once the hall is open, until it is closed."""
+    try:
+        hall = await asyncio.shield(opened)
     except LoadError as error:
         await tab.send_json({"type": "engine", "state": "failed", "text": str(error)})
         await tab.close(code=INTERNAL)
-        return tab
+        return
     from browser.hall import HallFullError
     from browser.session import TabSession
 
@@ -150,14 +163,14 @@ async def serve_tab(request: web.Request) -> web.StreamResponse:
         first = await tab.receive(FIRST_SECONDS)
     except TimeoutError:
         await tab.close()
-        return tab
+        return
     name = first.data if first.type is WSMsgType.TEXT else ""
     try:
         seat, is_known = await hall.sit_down(name)
     except (HallFullError, LoadError) as error:
         await tab.send_json({"type": "engine", "state": "failed", "text": str(error)})
         await tab.close(code=TRY_LATER)
-        return tab
+        return
     session = TabSession(hall, seat, is_known)
 
     async def send_all() -> None:
@@ -179,7 +192,6 @@ async def serve_tab(request: web.Request) -> web.StreamResponse:
         for task in tasks:
             task.cancel()
         hall.leave(seat)
-    return tab
 
 
 def make_app(open_hall: OpenHall, token: str = "", watched: Sequence[Path] = ()) -> web.Application:
@@ -200,12 +212,18 @@ def make_app(open_hall: OpenHall, token: str = "", watched: Sequence[Path] = ())
         """Begin to open the hall."""
         app[HALL] = asyncio.get_running_loop().run_in_executor(None, open_hall)
 
+    async def part(app: web.Application) -> None:
+        """Say goodbye to the tabs, for which the server would wait until they are gone."""
+        await asyncio.gather(*(tab.close(code=WSCloseCode.GOING_AWAY) for tab in app[TABS].copy()))
+
     async def stop(app: web.Application) -> None:
         """Close the hall."""
         with suppress(Exception):
             (await app[HALL]).close()
 
+    app[TABS] = set()
     app.on_startup.append(start)
+    app.on_shutdown.append(part)
     app.on_cleanup.append(stop)
     return app
 
@@ -219,7 +237,7 @@ async def serve(open_hall: OpenHall, host: str, port: int, token: str, on_ready:
     closing = threading.Event()
     if not token and not is_local(host):
         token = secrets.token_urlsafe(TOKEN_BYTES)
-    runner = web.AppRunner(make_app(open_hall, token, watched), access_log=None)
+    runner = web.AppRunner(make_app(open_hall, token, watched), access_log=None, shutdown_timeout=PARTING_SECONDS)
     await runner.setup()
     try:
         site = web.TCPSite(runner, host, port)

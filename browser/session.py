@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from board.stone import Stone
 from browser.describe import Message, describe_game
 from browser.fields import MessageError, MessageFields
 from browser.hall import Hall, Seat
 from browser.player import Player
 from browser.points import PASS_POINT
-from browser.settings import MAX_SECONDS, MAX_VISITS, SIDES
+from browser.settings import MAX_SECONDS, MAX_VISITS, SIDES, PlaySettings
 from browser.table import MAX_HANDICAP, MAX_NODES, TableError
 from common.print_console import print_err
 from engine.levels import FULL_LEVEL
@@ -72,6 +73,8 @@ class TabSession:
                          "model": hall.options.model, "program": f"{PROGRAM_NAME} {VERSION}"})
         self._show_all()
         self._send_settings()
+        if seat.awaits_reply:
+            self.player.disturb(wants_reply=True)
 
     async def watch_loading(self) -> None:
         """Tell the tab when the engine is ready, or why it never will be."""
@@ -103,12 +106,17 @@ class TabSession:
     def leave(self) -> None:
         """Stop thinking: the tab is gone."""
         self._table.stop_clock()
+        self._seat.awaits_reply = self.player.owns_turn
         self.player.disturb()
 
     def _show_all(self) -> None:
         """Send everything about the game."""
         self.outbox.put(describe_game(self._table))
         self.player.show(list(self._table.tree), reset=True)
+
+    def _show_result(self) -> None:
+        """Tell how the game has ended, or that it goes on."""
+        self.outbox.put(describe_game(self._table))
 
     def _send_settings(self) -> None:
         """Send what was set."""
@@ -125,13 +133,20 @@ class TabSession:
         size = fields.integer("size", MIN_BOARD_SIZE, MAX_BOARD_SIZE)
         komi = fields.number("komi", -float(MAX_BOARD_SIZE**2), float(MAX_BOARD_SIZE**2), self._hall.options.komi)
         handicap = fields.integer("handicap", 0, MAX_HANDICAP, 0)
+        settings = self._read_settings(fields)
         self._table.new(size, komi, handicap, fields.number("minutes", 0.0, MAX_MINUTES, 0.0))
+        self.player.settings = settings
+        self._send_settings()
         self._begin(wants_reply=True)
 
     def do_load(self, fields: MessageFields) -> None:
         """Go on from a record."""
         self._table.load(fields.text("sgf"), fields.integers("path", MAX_NODES))
-        self._begin()
+        self._begin(wants_reply=fields.flag("reply", False))
+
+    def do_record(self, fields: MessageFields) -> None:
+        """Send the record of a game that is too long for the page to keep; `use` is the page's."""
+        self.outbox.put({"type": "record", "sgf": self._table.tree.to_sgf(), "use": fields.text("use")[:20]})
 
     def _begin(self, wants_reply: bool = False) -> None:
         """Show another game and forget what was thought."""
@@ -146,6 +161,7 @@ class TabSession:
         if self.player.owns_turn:
             raise TableError("it is the engine's turn: wait for its move, or let nobody be its side")
         self._table.play(fields.integer("point", PASS_POINT, MAX_BOARD_SIZE**2))
+        self._show_result()
         self.player.show([self._table.here])
         self.player.disturb(wants_reply=True)
 
@@ -165,7 +181,9 @@ class TabSession:
         """Take back the last move, or the engine's and the one before it."""
         sides, to_move = SIDES[self.player.settings.side], self._table.to_move
         moves = 2 if len(sides) == 1 and to_move not in sides and self._table.tree.parent(self._table.here) else 1
-        self.player.show([], removed=self._table.undo(moves))
+        removed = self._table.undo(moves)
+        self._show_result()
+        self.player.show([], removed=removed)
         self.player.disturb()
 
     def do_go(self, fields: MessageFields) -> None:
@@ -176,17 +194,20 @@ class TabSession:
 
     def do_remove(self, fields: MessageFields) -> None:
         """Take a variation out."""
-        self.player.show([], removed=self._table.remove(fields.integer("node", ROOT, 10**9)))
+        removed = self._table.remove(fields.integer("node", ROOT, 10**9))
+        self._show_result()
+        self.player.show([], removed=removed)
         self.player.disturb()
 
     def do_resign(self, _: MessageFields) -> None:
-        """End the game with the loss of the side to move."""
+        """End the game with the loss of the side to move, or of the player when it is the engine's turn."""
         if self._table.is_over:
             raise TableError("the game is over")
         if self._table.tree.children(self._table.here):
             raise TableError("one resigns at the end of a line: go there first")
-        self._table.lose(self._table.to_move)
-        self.outbox.put(describe_game(self._table))
+        color, engine = self._table.to_move, SIDES[self.player.settings.side]
+        self._table.lose(Stone.get_opponent_color(color) if self.player.owns_turn and len(engine) == 1 else color)
+        self._show_result()
         self.player.show([self._table.here])
         self.player.disturb()
 
@@ -195,15 +216,20 @@ class TabSession:
     def do_set(self, fields: MessageFields) -> None:
         """Change settings; what is not named stays."""
         old = self.player.settings
-        self.player.settings = replace(
+        self.player.settings = self._read_settings(fields)
+        self._send_settings()
+        self.player.disturb(self.player.settings.side != old.side or self.player.owns_turn)
+
+    def _read_settings(self, fields: MessageFields) -> PlaySettings:
+        """Return the settings with those changed that are named."""
+        old = self.player.settings
+        return replace(
             old, side=fields.choice("side", tuple(SIDES), old.side),
             visits=fields.integer("visits", 1, MAX_VISITS, old.visits),
             seconds=fields.number("seconds", 0.0, MAX_SECONDS, old.seconds),
             level=fields.integer("level", 1, FULL_LEVEL, old.level),
             analyze=fields.flag("analyze", old.analyze),
             analysis_visits=fields.integer("analysisVisits", 1, MAX_VISITS, old.analysis_visits))
-        self._send_settings()
-        self.player.disturb(self.player.settings.side != old.side or self.player.owns_turn)
 
     def do_look(self, fields: MessageFields) -> None:
         """Show what the search compares after some moves, or nothing more of it."""

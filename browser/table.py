@@ -97,7 +97,8 @@ class Table:
         # Who has lost without counting, and whether the clock was the reason.
         self.loser: Stone | None = None
         self.loses_on_time = False
-        self._has_own_result = False  # whether the record's result came about here
+        # Whether the record's result came about here, and the one that it had before.
+        self._has_own_result, self._result_before = False, ""
 
     # --- looking ------------------------------------------------------------------------------------------------
 
@@ -198,14 +199,21 @@ class Table:
 
     def _set_result(self, result: str) -> None:
         """Write a result that has come about here."""
+        if not self._has_own_result:
+            self._result_before = self.tree.result()
         self.tree.set_result(result)
         self._has_own_result = True
 
     def _forget_result(self) -> None:
-        """Take back a result that came about here: the game goes on. One that a record brought stays."""
-        self.loser = None
+        """Take back a result that came about here: the game goes on, without a clock if the time of a side was up.
+
+        One that a record brought stays.
+        """
+        if self.loses_on_time:
+            self.clock = None
+        self.loser, self.loses_on_time = None, False
         if self._has_own_result:
-            self.tree.set_result("")
+            self.tree.set_result(self._result_before)
         self._has_own_result = False
 
     # --- what searches say --------------------------------------------------------------------------------------

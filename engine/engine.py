@@ -130,7 +130,8 @@ class Engine(Game):
                 plain = PlayoutTree(size, replace(params, tactics=Tactics()))
                 plain.search(GoBoard(size), Stone.BLACK, SearchLimit(1, strict=True))
             else:
-                self.evaluator(compile_planes(plane_set_of(self.evaluator), size))  # compiles what asks the network
+                evaluator = self._find_evaluator(size)  # the board may have another size by now
+                evaluator(compile_planes(plane_set_of(evaluator), size))  # compiles what asks the network
         self._warm_up(size)
         if isinstance(self._evaluator, CachedEvaluator):
             self._evaluator.prepare_more()

@@ -27,8 +27,8 @@ from nn.network.weights import Network, load_network
 CPU_BATCH_LIMIT = 256
 GPU_BATCH_LIMIT = 4096
 # Weights from which on a GPU has two calls at a time, so that the tree grows while it calculates: on an H200 that made
-# searches with 24 million weights 1.5 times as fast. With 3 million and fewer it made them up to a third slower: the tree
-# is what takes the time, and threads that take turns at it lose some.
+# searches with 24 million weights 1.5 times as fast. With 3 million and fewer it made them up to a third slower: the
+# tree is what takes the time, and threads that take turns at it lose some.
 LARGE_NETWORK = 1 << 22
 
 Runnable = FoldedNet | PreparedNet | KataGoNet | PlainNet

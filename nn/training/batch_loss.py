@@ -3,8 +3,9 @@
 import torch
 
 from board.geometry import make_symmetry_index
-from nn.data.dataset import LoadedBatch, turn_batch
+from nn.data.dataset import LoadedBatch, TrainingBatch, turn_batch
 from nn.training.loss import (
+    calculate_gain_loss,
     calculate_lead_loss,
     calculate_ownership_loss,
     calculate_policy_loss,
@@ -14,7 +15,6 @@ from nn.training.loss import (
     smooth,
 )
 from nn.training.metrics import Sums
-from nn.training.objective import REINFORCE
 from nn.training.precision import Precision
 from nn.training.run_config import TrainConfig
 
@@ -22,9 +22,13 @@ from nn.training.run_config import TrainConfig
 class BatchLoss:
     """The loss that a run's options ask for."""
 
-    def __init__(self, config: TrainConfig, precision: Precision, device: torch.device) -> None:
-        """Take the options, and how to calculate; batches are to be on the device."""
-        self._config, self._precision = config, precision
+    def __init__(self, config: TrainConfig, precision: Precision, device: torch.device,
+                 player: torch.nn.Module | None) -> None:
+        """Take the options, and how to calculate; batches are to be on the device.
+
+        `player` is the network that played the games, for the objective REINFORCE.
+        """
+        self._config, self._precision, self._player = config, precision, player
         self.symmetry_tables = {size: torch.from_numpy(make_symmetry_index(size)).to(device)
                                 for size in config.board_sizes}
 
@@ -38,8 +42,9 @@ class BatchLoss:
         target = make_value_target(batch.value, batch.win_rate, config.value_blend)
         smoothing = config.label_smoothing if torch.is_grad_enabled() else 0.0
         policy_loss = calculate_policy_loss(policy_logits, smooth(batch.policy, smoothing))
-        if config.objective == REINFORCE:
-            policy_loss = policy_loss * measure_advantage(batch.value, value_logits, config.baseline)
+        if self._player is not None:
+            advantage = measure_advantage(batch.value, value_logits, config.baseline)
+            policy_loss = calculate_gain_loss(-policy_loss, self._judge_before(self._player, batch), advantage)
         value_loss = calculate_value_loss(value_logits, target)
         if sums is not None:
             sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch, target, lead, ownership)
@@ -49,3 +54,10 @@ class BatchLoss:
         if lead is not None:
             loss = loss + config.lead_weight * calculate_lead_loss(lead.float(), batch.lead)
         return loss.mean()
+
+    @torch.no_grad()
+    def _judge_before(self, player: torch.nn.Module, batch: TrainingBatch) -> torch.Tensor:
+        """Return the log of the chance [N] that the player gave to each move."""
+        with self._precision.forward():
+            logits = player(batch.planes)[0]
+        return -calculate_policy_loss(logits.float(), batch.policy)

@@ -11,6 +11,7 @@ from nn.network.dual_net import VALUE_CLASSES
 from nn.training.objective import VALUE_BASELINE
 
 LEAD_DELTA = 6.0
+RATIO_BOUND = 0.2
 
 
 def calculate_policy_loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
@@ -31,6 +32,23 @@ def measure_advantage(value: torch.Tensor, value_logits: torch.Tensor, baseline:
         chances = value_logits.detach().softmax(dim=1)
         result = result - (chances[:, 2] - chances[:, 0])
     return result * (value != UNKNOWN_VALUE)
+
+
+def calculate_gain_loss(log_policy: torch.Tensor, log_before: torch.Tensor, advantage: torch.Tensor) -> torch.Tensor:
+    """Return what is to be least [N] so that moves which did better than expected become likelier, but only so much.
+
+    -min(r A, clip(r, 1 - e, 1 + e) A) for the ratio r of a move's chance to what it was: where nothing has changed its
+    gradient is REINFORCE's -A grad log pi, and a move that is e likelier or less likely than before has been learnt.
+    J. Schulman et al., "Proximal Policy Optimization Algorithms" (2017), equation 7.
+
+    Args:
+        log_policy: log of the chance [N] that the policy gives to the move played.
+        log_before: the same by the policy that played, without a gradient.
+        advantage: A [N] (measure_advantage).
+    """
+    ratio = torch.exp(log_policy - log_before)
+    bounded = ratio.clamp(1.0 - RATIO_BOUND, 1.0 + RATIO_BOUND)
+    return -torch.minimum(ratio * advantage, bounded * advantage)
 
 
 def smooth(target: torch.Tensor, share: float) -> torch.Tensor:

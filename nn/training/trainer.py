@@ -1,5 +1,6 @@
 """The training loop: one for every device, for supervised and for reinforcement learning."""
 
+import copy
 import shlex
 import signal
 import sys
@@ -24,6 +25,7 @@ from nn.training.average import WeightAverage
 from nn.training.batch_loss import BatchLoss
 from nn.training.checkpoint import Resume
 from nn.training.metrics import Scores, Sums, print_scores
+from nn.training.objective import REINFORCE
 from nn.training.optimizer import SharpnessAware, load_momentum, make_optimizer
 from nn.training.precision import choose_precision
 from nn.training.process_group import ProcessGroup
@@ -63,7 +65,9 @@ class Trainer:
         self.optimizer = make_optimizer(learner, self.config)
         self.precision = choose_precision(self.device)
         self.schedule = make_schedule(config)
-        self.loss = BatchLoss(self.config, self.precision, self.device)
+        self.wins = config.objective == REINFORCE
+        player = copy.deepcopy(self.network).eval().requires_grad_(False) if self.wins else None
+        self.loss = BatchLoss(self.config, self.precision, self.device, player)
         self.sums = self.new_sums()
         self.progress = RunProgress(generation=self.data.generation)
         self.part = 0.0  # share of the run that is over
@@ -143,7 +147,7 @@ class Trainer:
     def _train_epoch(self, stop: StopRequest) -> int:
         """Train until the epoch, the budget or the user says stop; return the number of the user's signal, or 0."""
         progress, total = self.progress, self.data.batches_per_epoch
-        self.network.train()
+        self._begin_to_learn()
         batches = self.data.training_batches(progress.epoch, progress.batch)
         with tqdm(total=1.0, initial=self.share(), desc=f"epoch {progress.epoch + 1}", bar_format=BAR,
                   disable=None if self.is_first else True, dynamic_ncols=True) as bar:
@@ -164,6 +168,16 @@ class Trainer:
                 if progress.step % ROW_STEPS == 0 and progress.batch < total and not self.recipe.goes_on:
                     self._write_row(self._close_stretch(), None)
         return int(self.group.maximum(stop.number)[0])
+
+    def _begin_to_learn(self) -> None:
+        """Have norms take their statistics from the batches, but where the network is to be compared with what it was.
+
+        A policy that has not learnt anything yet is then the one that played.
+        """
+        self.network.train()
+        for module in self.network.modules() if self.wins else ():
+            if isinstance(module, torch.nn.BatchNorm2d):
+                module.eval()
 
     def _batches_of_a_step(self) -> int:
         """Return how many batches the next step learns from (S. Smith et al., "Don't decay the learning rate, increase

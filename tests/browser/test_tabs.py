@@ -4,6 +4,8 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
+import time
+from functools import partial
 
 import pytest
 
@@ -12,6 +14,7 @@ from board.stone import Stone
 from browser import clock
 from browser.engines import TURN_SECONDS, Thinker
 from browser.hall import Hall
+from browser.player import MAX_KEPT_NODES
 from browser.settings import MAX_SECONDS, MAX_VISITS
 from browser.table import Table
 from engine.choosing import MoveChooser
@@ -455,6 +458,150 @@ def test_a_result_is_taken_back_with_what_led_to_it(ends: str) -> None:
     table.undo(1)
     table.count(7.0)
     assert table.tree.result() == "W+3"
+
+
+def test_a_result_that_a_record_brought_comes_back() -> None:
+    table = Table(Rules(), range(3, 10), 5)
+    table.load("(;GM[1]FF[4]SZ[5]RE[W+3];B[cc];W[cd])")
+    table.go(list(table.tree)[-1])
+    table.lose(Stone.BLACK)
+    assert table.tree.result() == "W+R"
+    table.undo(1)
+    assert table.tree.result() == "W+3"
+
+
+def test_after_a_loss_on_time_one_plays_on_without_a_clock() -> None:
+    table = Table(Rules(), range(3, 10), 5)
+    table.new(5, 0.5, 0, minutes=1.0)
+    table.play(12)
+    table.lose(Stone.WHITE, on_time=True)
+    table.undo(1)
+    assert table.clock is None and not table.loses_on_time
+    table.play(13)
+    assert not table.is_over
+
+
+def test_who_resigns_while_the_engine_thinks_has_lost() -> None:
+    async def play() -> None:
+        async with room(visits=50_000) as here:
+            tab = await here.open()
+            await tab.send("play", point=12)
+            await tab.until("thinking")
+            await tab.send("resign")
+            position = await tab.until("position", lambda message: message["over"])
+            assert position["loser"] == "b" and tab.latest["game"]["result"] == "W+R"
+            await tab.send("undo")
+            assert (await tab.until("game"))["result"] == ""
+            await tab.send("set", side="none")  # nobody's side: whoever is to move resigns
+            await tab.send("play", point=0)
+            await tab.send("resign")
+            await tab.until("game", lambda message: message["result"] == "B+R")
+    run(play)
+
+
+def test_a_tab_that_comes_back_gets_the_move_that_the_engine_owes_it() -> None:
+    async def play() -> None:
+        async with room(visits=50_000) as here:
+            tab = await here.open()
+            await tab.send("play", point=12)
+            await tab.until("thinking")
+            await tab.socket.close()
+            again = await here.open(tab.latest["hello"]["table"])
+            assert (await again.until("thinking"))["on"]
+            assert "it is the engine's turn" in (await again.ask("play", point=0))["text"]
+            await again.send("hurry")
+            await again.until("position", lambda message: message["number"] == 2)
+            other = await here.open()  # the server has forgotten the game, its page has not
+            await other.send("load", sgf="(;GM[1]FF[4]SZ[5];B[cc])", path=[0], reply=True)
+            assert (await other.until("thinking"))["on"]
+    run(play)
+
+
+def test_a_record_too_long_to_be_kept_is_the_server_s_to_give() -> None:
+    record = "(;GM[1]FF[4]SZ[5]PB[long]" + "(;B[aa])" * MAX_KEPT_NODES + ")"
+
+    async def play() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("play", point=12)
+            await tab.until("kept", lambda message: message["sgf"] is not None)
+            await tab.send("load", sgf=record)
+            await tab.until("kept", lambda message: message["sgf"] is None)
+            await tab.send("record", use="save")
+            given = await tab.until("record")
+            assert given["use"] == "save" and "PB[long]" in given["sgf"]
+            assert given["sgf"].count("B[aa]") == MAX_KEPT_NODES
+    run(play)
+
+
+def test_a_game_that_is_refused_changes_nothing() -> None:
+    async def play() -> None:
+        async with room() as here:
+            tab = await here.open()
+            before = tab.latest["settings"]
+            await tab.send("play", point=12)
+            await tab.until("position", lambda message: message["number"] == 2)
+            assert "komi 100" in (await tab.ask("new", size=5, komi=100, side="black", level=3))["text"]
+            await tab.send("set", analyze=False)
+            assert await tab.until("settings") == before and tab.latest["position"]["number"] == 2
+            await tab.send("new", size=5, komi=6, side="none", level=3)
+            settings = await tab.until("settings")
+            assert (settings["side"], settings["level"]) == ("none", 3)
+    run(play)
+
+
+@pytest.mark.parametrize("ends", ["new", "load"])
+def test_another_game_ends_the_review_of_the_last_one(ends: str) -> None:
+    async def play() -> None:
+        async with room(visits=8) as here:
+            tab = await here.open()
+            await tab.send("set", side="none")
+            await tab.send("load", sgf="(;GM[1]FF[4]SZ[5];B[aa];W[bb];B[cc])")
+            await tab.send("review", visits=3000)
+            await tab.until("progress", lambda message: message["total"] == 4)
+            fields = {"size": 5, "komi": 6} if ends == "new" else {"sgf": "(;GM[1]FF[4]SZ[5])"}
+            await tab.send(ends, **fields)
+            await tab.until("progress", lambda message: message["total"] == 0)
+    run(play)
+
+
+def test_long_searches_take_turns_with_short_ones() -> None:
+    """Whoever asks for a long one makes nobody wait until it ends, and loses nothing himself."""
+    async def play() -> None:
+        async with room() as here:
+            patient, quick = await here.open(), await here.open()
+            await patient.send("set", seconds=600.0)
+            await patient.send("play", point=12)
+            await patient.until("thinking")
+            for number in (2, 4):
+                await quick.send("play", point=number)
+                await quick.until("position", lambda message, n=number: message["number"] == n)  # type: ignore[misc]
+            await patient.send("hurry")
+            await patient.until("position", lambda message: message["number"] == 2)
+    run(play)
+
+
+def test_turns_are_had_one_at_a_time_in_the_order_of_the_queue() -> None:
+    async def go() -> None:
+        thinker, order = Thinker(), list[str]()
+
+        def work(name: str, turns: int) -> str:
+            for _ in range(turns):
+                order.append(name)
+                begin = time.monotonic()
+                while time.monotonic() - begin < TURN_SECONDS + 0.05:
+                    time.sleep(0.01)
+                assert order[-1] == name, "nobody else works meanwhile"
+                thinker.give_way()
+            return name
+
+        works = [asyncio.create_task(thinker.run(partial(work, name, turns))) for name, turns in (("a", 3), ("b", 2))]
+        await asyncio.sleep(0.1)
+        works.append(asyncio.create_task(thinker.run(partial(work, "c", 1))))
+        assert await asyncio.gather(*works) == ["a", "b", "c"]
+        assert order == ["a", "b", "c", "a", "b", "a"] or order == ["b", "a", "c", "b", "a", "a"]
+        thinker.close()
+    run(go)
 
 
 def test_who_has_gone_away_waits_no_longer() -> None:

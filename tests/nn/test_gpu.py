@@ -53,7 +53,8 @@ def make_model(kind: str, path: Path) -> Path:
     if kind == "katago":
         path.write_bytes(TinyNetwork(15, "ACTIVATION_MISH", [PLAIN, POOLING, [PLAIN, POOLING]]).content(True))
         return path
-    shapes: dict[str, dict[str, Any]] = {"swish": {"activation": "swish"}, "mish": {"activation": "mish"}, "no norm": {"norm": "none"}}
+    shapes: dict[str, dict[str, Any]] = {
+        "swish": {"activation": "swish"}, "mish": {"activation": "mish"}, "no norm": {"norm": "none"}}
     shape = shapes.get(kind, {"block": kind})
     network = (DualNet(torch.device("cpu"), SIZE, 16, 2) if kind == "lecture"
                else PooledNet(PooledConfig(filters=16, blocks=2, **shape)))

@@ -46,6 +46,7 @@ const receivers = {
     const set = JSON.parse(sessionStorage.getItem("settings") ?? "null");
     if (!message.known && set) connection.send("set", set);
     if (!message.known && kept?.sgf) connection.send("load", kept);
+    progress = { done: 0, total: 0 };
     openLink();
     lookAgain();
   },
@@ -66,7 +67,10 @@ const receivers = {
   branch(message) { if (message.node === game.position.node) branch.receive(message); },
   analysis(message) { if (message.node === game.position.node) analysis = message; },
   score(message) { score = message; },
-  thinking({ on }) { thinking = on; },
+  thinking({ on }) {
+    thinking = on;
+    keepPath();
+  },
   settings(message) {
     const { type, ...rest } = settings = message;
     sessionStorage.setItem("settings", JSON.stringify(rest));
@@ -74,7 +78,8 @@ const receivers = {
   },
   engine(message) { engine = message; },
   progress(message) { progress = message; },
-  kept({ sgf }) { keep({ sgf, path: game.path() }); },
+  kept({ sgf }) { keep(sgf && { sgf, path: game.path(), reply: thinking }); },
+  record({ sgf, use }) { uses[use](sgf); },
   error({ text }) { notify(text); },
 };
 
@@ -93,7 +98,7 @@ function keep(content) {
 }
 
 function keepPath() {
-  if (kept) keep({ ...kept, path: game.path() });
+  if (kept) keep({ ...kept, path: game.path(), reply: thinking });
 }
 
 const connection = new Connection((message) => {
@@ -277,28 +282,37 @@ const actions = {
   },
   remove: () => (game.position.node === 0 ? notify(say("notSaved")) : connection.send("remove", { node: game.position.node })),
   open: () => $("file").click(),
-  save() {
-    if (!kept) return;
-    const address = URL.createObjectURL(new Blob([kept.sgf], { type: "application/x-go-sgf" }));
-    Object.assign(document.createElement("a"), { href: address, download: "hiyoko.sgf" }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
-  },
-  async link() {
-    if (!kept) return;
-    const link = await makeLink(kept.sgf, game.path());
-    try {
-      await navigator.clipboard.writeText(link);
-      notify(say("copied"));
-    } catch {
-      notify(say("linkIs", link));
-    }
-  },
+  save: () => useRecord("save"),
+  link: () => useRecord("link"),
   new() {
     $("new-size").value = game.position.size;
     $("new-komi").value = game.info.komi;
     $("new-side").value = settings.side;
     $("new-level").value = settings.level;
     $("new-dialog").showModal();
+  },
+};
+
+// A record that is too long to be kept here is the server's to give.
+function useRecord(use) {
+  if (kept) uses[use](kept.sgf);
+  else connection.send("record", { use });
+}
+
+const uses = {
+  save(sgf) {
+    const address = URL.createObjectURL(new Blob([sgf], { type: "application/x-go-sgf" }));
+    Object.assign(document.createElement("a"), { href: address, download: "hiyoko.sgf" }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  },
+  async link(sgf) {
+    const link = await makeLink(sgf, game.path());
+    try {
+      await navigator.clipboard.writeText(link);
+      notify(say("copied"));
+    } catch {
+      notify(say("linkIs", link));
+    }
   },
 };
 
@@ -345,10 +359,9 @@ $("point-form").onsubmit = (event) => {
 $("new-handicap").onchange = () => { $("new-komi").value = Number($("new-handicap").value) ? HANDICAP_KOMI : hello.komi; };
 $("new-dialog").onclose = () => {
   if ($("new-dialog").returnValue !== "ok") return;
-  connection.send("set", { side: $("new-side").value, level: Number($("new-level").value) });
   connection.send("new", {
     size: Number($("new-size").value), handicap: Number($("new-handicap").value), komi: Number($("new-komi").value),
-    minutes: Number($("new-minutes").value),
+    minutes: Number($("new-minutes").value), side: $("new-side").value, level: Number($("new-level").value),
   });
 };
 document.ondragover = (event) => event.preventDefault();
