@@ -11,6 +11,16 @@ def write_atomically(path: str | Path, content: bytes) -> None:
     Once it returns, a power cut does not take the file back. Raises OSError; the old file is then untouched.
     """
     path = Path(path)
+    try:
+        _write(path, content)
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None  # not the name that it has while it is written
+        raise
+    sync_folder(path.parent)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Put `content` into another file and give that the name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
@@ -23,7 +33,6 @@ def write_atomically(path: str | Path, content: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,6 +1,15 @@
 """How programs end: their exit statuses, the same in all of them."""
 
+import errno
+
 EXIT_OK = 0
 EXIT_FAILED = 1  # what was begun could not be done: a full disk, a process that died
 EXIT_REFUSED = 2  # an option, a file or a model that cannot be used; click ends so, too
 EXIT_INTERRUPTED = 130  # by Ctrl-C
+
+DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+def status_of(error: OSError) -> int:
+    """Return how a program ends that cannot write: as failed where the disk is full, else refused for the path."""
+    return EXIT_FAILED if error.errno in DISK_ERRORS else EXIT_REFUSED

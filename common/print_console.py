@@ -1,6 +1,7 @@
 """The only doors to the terminal: answers go to stdout, everything else to stderr."""
 
 import sys
+from contextlib import suppress
 
 
 def print_out(*values: object) -> None:
@@ -9,5 +10,9 @@ def print_out(*values: object) -> None:
 
 
 def print_err(*values: object) -> None:
-    """Print to stderr at once; for diagnostics that a GTP controller must not read."""
-    print(*values, file=sys.stderr, flush=True)
+    """Print to stderr at once; for diagnostics that a GTP controller must not read.
+
+    Where they cannot be written, as on a full disk, they are lost, and nothing else.
+    """
+    with suppress(OSError):
+        print(*values, file=sys.stderr, flush=True)

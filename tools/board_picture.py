@@ -108,6 +108,17 @@ def draw_picture(query: dict[str, Any], answer: dict[str, Any]) -> str:
                       draw_moves(board, answer["moveInfos"]))
 
 
+def read_line(path: Path, field: str) -> dict[str, Any]:
+    """Return the object in a file that has a field; raises OSError, and click.UsageError where it is none."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise click.UsageError(f"{path} is no line of JSON: {error}") from None
+    if not isinstance(content, dict) or field not in content:
+        raise click.UsageError(f"{path} is no object with the field {field}")
+    return content
+
+
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("query", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("answer", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -115,7 +126,7 @@ def draw_picture(query: dict[str, Any], answer: dict[str, Any]) -> str:
 def main(query: Path, answer: Path, out: Path) -> None:
     """Draw the position of a QUERY with its ANSWER, files with one line of JSON (includeOwnership must be true)."""
     try:
-        picture = draw_picture(*(json.loads(path.read_text(encoding="utf-8")) for path in (query, answer)))
+        picture = draw_picture(read_line(query, "moves"), read_line(answer, "moveInfos"))
         write_atomically(out, picture.encode())
     except OSError as error:
         raise click.UsageError(f"{error.strerror or error}: {error.filename or out}") from None

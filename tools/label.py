@@ -26,7 +26,7 @@ from nn.data.game_report import GameReport
 from sgf.collection import Kifu, Skipped, cut_into_pieces, list_sgf_files, read_pieces
 from tools.labellib.failures import report_failures
 from tools.labellib.network_teacher import NetworkTeacher, names_model
-from tools.labellib.store import LabelStore
+from tools.labellib.store import LabelStore, hold_labels
 from tools.labellib.teacher import LabelError, Question, Teacher, takes_turns
 from tools.matchlib.command import split_command
 
@@ -91,7 +91,7 @@ def label(files: list[tuple[str, str]], teacher: Teacher | NetworkTeacher, store
 @click.option("--use-gpu", type=bool, default=True, help="Use the first CUDA device if there is one, for a model file.")
 def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, rules: str, use_gpu: bool) -> None:
     """Label every position of a folder of games by a stronger engine."""
-    with report_failures("label.py", out):
+    with report_failures("label.py", out), hold_labels(out):
         files = list_games(kifu_dir)
         if not files:
             raise LabelError(f"no SGF files in {kifu_dir}")

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.atomic_file import write_atomically
 from common.command_line import run_command
-from common.exit_status import EXIT_REFUSED
+from common.exit_status import EXIT_REFUSED, status_of
 from common.print_console import print_err
 from mcts.uct.pattern_table import CODES, draw_code
 from sgf.collection import read_folder
@@ -85,7 +85,7 @@ def main(kifu_dir: Path, out: Path, board_size: int, most: int, rounds: int, lea
         write_atomically(out, "\n".join([*lines, ""]).encode())
     except OSError as error:
         print_err(f"learn_patterns: cannot write {out}: {error.strerror}")
-        return EXIT_REFUSED
+        return status_of(error)
     return 0
 
 

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.command_line import FiniteRange, run_command
 from common.cores import count_usable_cores
-from common.exit_status import EXIT_INTERRUPTED, EXIT_REFUSED
+from common.exit_status import EXIT_INTERRUPTED
 from common.print_console import print_err
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.dialect import CLIENTS
@@ -82,7 +82,7 @@ def main(**options: Any) -> None:
         run_match(MatchConfig(**options))
     except MatchError as error:
         print_err(f"match: {error}")
-        sys.exit(EXIT_REFUSED)
+        sys.exit(error.status)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
 

@@ -16,7 +16,7 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.command_line import FiniteRange, run_command
-from common.exit_status import EXIT_OK, EXIT_REFUSED
+from common.exit_status import EXIT_OK, EXIT_REFUSED, status_of
 from common.print_console import print_err, print_out
 
 
@@ -42,14 +42,14 @@ def main(first: Path, second: Path, share: float, out: Path) -> int:
     try:
         mix(first, second, share, out)
     except ModelFileError as error:
-        print_err(f"mix_weights: {error}")
+        print_err(f"mix_weights: cannot use model {error.path}: {error.reason}")
         return EXIT_REFUSED
     except ValueError:
         print_err(f"mix_weights: {second} has another shape than {first}: only networks of one shape have a mean")
         return EXIT_REFUSED
     except OSError as error:
         print_err(f"mix_weights: cannot write {out}: {error.strerror or error}")
-        return EXIT_REFUSED
+        return status_of(error)
     print_out(f"{out}: {1.0 - share:g} of {first}, {share:g} of {second}")
     return EXIT_OK
 

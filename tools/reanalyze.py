@@ -20,7 +20,7 @@ import learning_param
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import run_command
 from common.cores import count_usable_cores
-from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED
+from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED, status_of
 from common.print_console import print_err
 from engine.options import find_model
 
@@ -47,18 +47,24 @@ def main(
     """Search the games of an archive again whose policies are oldest."""
     from nn.inference.batch_evaluator import load_batch_evaluator
     from nn.model_file import ModelFileError
-    from selfplay.archive import ArchiveError, lock_archive
+    from selfplay.archive import ArchiveError, lock_archive, read_settings
     from selfplay.reanalysis import choose_oldest, search_again
+    from sgf.archive import list_archive
 
     done = 0
     try:
+        model = find_model(model, PROGRAM_DIR)
+        newest = max(list_archive(save_dir).items(), default=None)
+        settings = read_settings(newest[1]) if newest else None
+        if settings is not None and settings.size != size:
+            raise ArchiveError(f"{save_dir}: its newest games are {settings.size}x{settings.size}, not {size}x{size}: "
+                               "give another --save-dir or --size")
         with lock_archive(save_dir):
             chosen = choose_oldest(save_dir, size, window_size, games)
             if not chosen:
                 print_err(f"{save_dir} has no finished {size}x{size} games of self-play before its newest folder")
                 return EXIT_OK
-            evaluator, description = load_batch_evaluator(
-                find_model(model, PROGRAM_DIR), size, use_gpu, count_usable_cores())
+            evaluator, description = load_batch_evaluator(model, size, use_gpu, count_usable_cores())
             print_err(description)
             seed = secrets.randbits(63) if seed is None else seed
             found = search_again(evaluator, chosen, visits, seed)
@@ -71,7 +77,7 @@ def main(
         return EXIT_REFUSED
     except OSError as error:
         print_err(f"reanalyze.py: {error.strerror or error}: {error.filename}; the games written before are intact")
-        return EXIT_REFUSED
+        return status_of(error)
     except KeyboardInterrupt:
         print_err(f"stopped: {done} games are written, the same command goes on with the others")
         return EXIT_INTERRUPTED

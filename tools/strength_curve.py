@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.atomic_file import write_atomically
 from common.command_line import run_command
+from common.exit_status import EXIT_REFUSED, status_of
 from common.print_console import print_err
 from tools.matchlib.elo import get_wilson_interval
 from tools.treelib.svg import FONT
@@ -99,9 +100,15 @@ def main(table: Path, out: Path) -> None:
     """Draw the curves of a table."""
     try:
         write_atomically(out, draw_curves(read_table(table)).encode())
-    except (OSError, ValueError) as error:
+    except UnicodeDecodeError:
+        print_err(f"strength_curve: {table} is no text")
+        sys.exit(EXIT_REFUSED)
+    except ValueError as error:
         print_err(f"strength_curve: {error}")
-        sys.exit(2)
+        sys.exit(EXIT_REFUSED)
+    except OSError as error:
+        print_err(f"strength_curve: {error.strerror or error}: {error.filename or out}")
+        sys.exit(status_of(error))
 
 
 if __name__ == "__main__":

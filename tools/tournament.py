@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.atomic_file import write_atomically
 from common.command_line import run_command
-from common.exit_status import EXIT_INTERRUPTED, EXIT_REFUSED
+from common.exit_status import EXIT_INTERRUPTED, EXIT_REFUSED, status_of
 from common.print_console import print_err, print_out
 from tools.match import interrupt, share_cores
 from tools.matchlib.config import MatchConfig
@@ -47,7 +47,7 @@ def write_page(directory: Path, title: str, players: list[Entrant], pairings: li
     try:
         write_atomically(directory / PAGE, make_page(title, players, rate_all(players, pairings), pairings).encode())
     except OSError as error:
-        raise MatchError(f"cannot write {directory / PAGE}: {error.strerror or error}") from error
+        raise MatchError(f"cannot write {directory / PAGE}: {error.strerror or error}", status_of(error)) from error
 
 
 def run_tournament(players: list[Entrant], config: MatchConfig) -> None:
@@ -83,7 +83,7 @@ def main(texts: Sequence[str], **options: Any) -> int:
         run_tournament(players, MatchConfig(first="", second="", **options))
     except (ValueError, MatchError) as error:
         print_err(f"tournament: {error}")
-        return EXIT_REFUSED
+        return getattr(error, "status", EXIT_REFUSED)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     return 0

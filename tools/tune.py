@@ -66,7 +66,7 @@ def main(floats: tuple[str, ...], wholes: tuple[str, ...], choices: tuple[str, .
         config = TuneConfig(MatchConfig(**options), tunables, trials, batch, pruner)
         print_out("\n" + format_study(run_study(config)))
     except (ValueError, MatchError) as error:
-        return fail(str(error))
+        return fail(str(error), getattr(error, "status", EXIT_REFUSED))
     except KeyboardInterrupt:
         print_out("\n" + format_study(open_study(config)))
         print_err("stopped: the same command goes on")
@@ -74,10 +74,10 @@ def main(floats: tuple[str, ...], wholes: tuple[str, ...], choices: tuple[str, .
     return EXIT_OK
 
 
-def fail(text: str) -> int:
+def fail(text: str, status: int = EXIT_REFUSED) -> int:
     """Say in one line why nothing is tuned, and return the exit status."""
     print_err(f"tune: {text}")
-    return EXIT_REFUSED
+    return status
 
 
 if __name__ == "__main__":

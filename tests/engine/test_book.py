@@ -4,18 +4,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
 from common.kernel import without_compiler
+from common.lock_file import take_lock
 from engine.book import Book, BookError, find_key, turn_back, turn_move
 from engine.engine import Engine, EvaluatorSource
 from engine.options import EngineOptions
 from nn.model_file import ANY_SIZE
 from tests.gtp.players import Controller, FakeEvaluator
 from tests.mcts.trees import Game
-from tools.book import BookMaker, count_replies, make_book
+from tools.book import BookMaker, count_replies, main, make_book
 
 
 def turned(board: GoBoard, symmetry: int) -> GoBoard:
@@ -123,6 +125,19 @@ def test_a_book_that_is_gone_on_with_is_the_same(tmp_path: Path) -> None:
     assert len(book) == 6 and book.find(GoBoard(3), Stone.BLACK) is not None
     for line in (["A1"], ["B1"]):  # the replies of the first move, symmetric ones once
         assert book.find(book.play(line), Stone.WHITE) is not None
+
+
+def test_two_runs_on_one_book_are_kept_apart(tmp_path: Path) -> None:
+    path = tmp_path / "book.txt"
+    lock = take_lock(tmp_path / ".book.txt.lock")
+    assert lock is not None
+    arguments = ["--out", str(path), "--size", "3", "--model", "none", "--visits", "2", "--positions", "1"]
+    result = CliRunner().invoke(main, arguments, standalone_mode=False)
+    assert result.return_value == 2 and "another run is at work on" in result.output and not path.exists()
+    lock.close()
+    with without_compiler():
+        assert CliRunner().invoke(main, arguments, standalone_mode=False).return_value == 0
+    assert len(Book.read(path)) == 1
 
 
 def test_replies_of_games_are_counted_as_the_book_sees_them(tmp_path: Path) -> None:

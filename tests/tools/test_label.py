@@ -10,6 +10,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 
+from common.lock_file import take_lock
 from nn.data.labels import read_labels, unpack_policies
 from nn.inference.loading import load_evaluator
 from nn.network.kinds import make_pooled_net
@@ -88,6 +89,16 @@ def test_a_run_that_dies_goes_on(games: Path, monkeypatch: pytest.MonkeyPatch) -
     assert run(games)[0] == 0
     assert list(read_labels(games.parent / "labels.npz", 5).place) == ["a.sgf", "b.sgf", "c.sgf"]
     assert "is there already" in run(games)[1]
+
+
+def test_a_mistyped_teacher_holds_up_nobody_and_two_runs_are_kept_apart(games: Path) -> None:
+    assert run(games, "die", "0")[0] == 2
+    lock = take_lock(games.parent / ".labels.npz.lock")
+    assert lock is not None
+    status, said = run(games)
+    assert status == 2 and "another run makes" in said
+    lock.close()
+    assert run(games)[0] == 0
 
 
 @pytest.mark.parametrize(("words", "complaint"), [

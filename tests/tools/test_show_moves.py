@@ -41,3 +41,14 @@ def test_a_file_that_is_not_there_is_one_line(arguments: tuple[str, ...], compla
                                               capsys: pytest.CaptureFixture) -> None:
     result = CliRunner().invoke(main, [str(game), "--out", "x.svg", *arguments], standalone_mode=False)
     assert result.return_value == 2 and complaint in result.output
+
+
+@pytest.mark.parametrize(("record", "complaint"), [(None, "--move 5000: "), ("no game", "junk.sgf: no SGF data")])
+def test_a_game_that_is_too_short_or_none_is_named(record: str | None, complaint: str, game: Path,
+                                                   capsys: pytest.CaptureFixture) -> None:
+    path = game if record is None else game.with_name("junk.sgf")
+    if record is not None:
+        path.write_text(record)
+    result = CliRunner().invoke(main, [str(path), "--move", "5000", "--search", "uct", "--model", "none", "--out",
+                                       "x.svg"], standalone_mode=False)
+    assert result.return_value == 2 and complaint in result.output and path.name in result.output

@@ -40,8 +40,10 @@ def test_it_stops_what_degenerates(
 
 
 def test_a_run_without_a_table_goes_on(tmp_path: Path) -> None:
-    assert run_in_process(main, "stop_rule.py", "--metrics", str(tmp_path / "none.csv")).returncode == 0
+    done = run_in_process(main, "stop_rule.py", "--metrics", str(tmp_path / "none.csv"))
+    assert done.returncode == 0 and "there is no" in done.stderr and "none.csv" in done.stderr
     path = tmp_path / "bad.csv"
-    path.write_text("generation,game_length\n1,long\n")
-    done = run_in_process(main, "stop_rule.py", "--metrics", str(path))
-    assert done.returncode == 2 and "is not the table of a run" in done.stderr
+    for content in (b"generation,game_length\n1,long\n", b"", bytes(range(256))):
+        path.write_bytes(content)
+        done = run_in_process(main, "stop_rule.py", "--metrics", str(path))
+        assert done.returncode == 2 and "bad.csv is not the table of a run" in done.stderr

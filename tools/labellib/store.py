@@ -2,14 +2,27 @@
 
 import json
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from common.atomic_file import write_atomically
+from common.lock_file import take_lock
 from nn.data.data_file import Blocks, write_arrays
 from nn.data.labels import LabelFile, Labels, read_labels
 from tools.labellib.teacher import LabelError
+
+
+@contextmanager
+def hold_labels(out: Path) -> Iterator[None]:
+    """Keep other runs from the labels of a file in this block; raises LabelError while one has them, and OSError."""
+    lock = take_lock(out.with_name(f".{out.name}.lock"))
+    if lock is None:
+        raise LabelError(f"another run makes {out}: let it end, or give another --out")
+    with lock:
+        yield
 
 
 class LabelStore:
@@ -23,10 +36,10 @@ class LabelStore:
             raise LabelError(f"{out} is there already: give another --out, or remove it")
         self._folder.mkdir(parents=True, exist_ok=True)
         about, wanted = self._folder / "settings.json", json.dumps(settings).encode()
-        if about.exists() and about.read_bytes() != wanted:
+        self._parts = sorted(self._folder.glob("part-*.npz"))
+        if self._parts and about.exists() and about.read_bytes() != wanted:
             raise LabelError(f"{self._folder} holds labels made with other settings: repeat them, or remove it")
         write_atomically(about, wanted)
-        self._parts = sorted(self._folder.glob("part-*.npz"))
         self.done = {name for path in self._parts for name in read_labels(path, board_size).place}
 
     def add(self, labels: dict[str, Labels]) -> None:

@@ -1,10 +1,19 @@
 """What can go wrong in a match, by whose fault it is."""
 
 from board.stone import Stone
+from common.exit_status import EXIT_REFUSED
 
 
 class MatchError(Exception):
-    """The match cannot be started or continued; the text is one line for the user."""
+    """The match cannot be started or continued; the text is one line for the user.
+
+    Attributes:
+        status: How the program is to end.
+    """
+
+    def __init__(self, text: str, status: int = EXIT_REFUSED) -> None:
+        super().__init__(text)
+        self.status = status
 
 
 class IllegalPlayError(ValueError):

@@ -4,6 +4,7 @@ import threading
 from collections import deque
 from contextlib import closing
 
+from common.exit_status import status_of
 from common.print_console import print_err, print_out
 from tools.matchlib.command import split_command
 from tools.matchlib.config import SIDES, MatchConfig
@@ -167,7 +168,8 @@ class MatchPool:
         try:
             self.store.add(record, format_sgf(game, record, self.names))
         except OSError as error:
-            raise MatchError(f"cannot keep game {index + 1}: {error.strerror or error}") from error
+            raise MatchError(f"cannot keep game {index + 1} in {self.store.directory}: {error.strerror or error}; the "
+                             "games before it are kept, and the same command goes on", status_of(error)) from error
         with self._print_lock:
             records = list(self.store.records.values())
             print_out(format_game_line(record, records, self.config, self.names))

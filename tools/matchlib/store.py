@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 from common.atomic_file import write_atomically
+from common.exit_status import status_of
 from common.lock_file import take_lock
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
@@ -45,7 +46,8 @@ class MatchStore:
             self.names = self._open_config(config)
             self._load_games()
         except OSError as error:
-            raise MatchError(f"cannot use the directory {self.directory}: {error.strerror or error}") from error
+            raise MatchError(f"cannot use the directory {self.directory}: {error.strerror or error}",
+                             status_of(error)) from error
 
     def close(self) -> None:
         """Let another match use the directory."""

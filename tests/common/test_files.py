@@ -1,0 +1,45 @@
+"""What cannot be written is named, and costs no more than itself."""
+
+import errno
+import sys
+from pathlib import Path
+
+import pytest
+
+from common.atomic_file import write_atomically
+from common.exit_status import EXIT_FAILED, EXIT_REFUSED, status_of
+from common.print_console import print_err, print_out
+
+
+def test_a_file_that_cannot_be_written_is_named_by_its_own_name(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "folder", tmp_path / "file" / "x"):
+        with pytest.raises(OSError, match=".") as caught:
+            write_atomically(path, b"content")
+        assert str(caught.value.filename) in str(path) and caught.value.filename2 is None
+    assert sorted(found.name for found in tmp_path.iterdir()) == ["file", "folder"]
+
+
+@pytest.mark.parametrize(("number", "status"), [
+    (errno.ENOSPC, EXIT_FAILED), (errno.EIO, EXIT_FAILED), (errno.ENOENT, EXIT_REFUSED), (errno.EACCES, EXIT_REFUSED)])
+def test_a_full_disk_is_no_wrong_option(number: int, status: int) -> None:
+    assert status_of(OSError(number, "reason")) == status
+
+
+class FullDisk:
+    """A terminal that is a file on a full disk."""
+
+    def write(self, _: str) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def flush(self) -> None:
+        """There is nothing to flush."""
+
+
+def test_diagnostics_that_cannot_be_written_are_lost_and_answers_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", FullDisk())
+    print_err("a move")
+    monkeypatch.setattr(sys, "stdout", FullDisk())
+    with pytest.raises(OSError, match="No space"):
+        print_out("= D4")
