@@ -30,6 +30,15 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not broken
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_can_be_typed(page: Path) -> None:
+    """The programs are no commands of their own: Python runs them."""
+    before = r"^\s*(?:(?:[A-Z_]+=\S+|nice|taskset|-[cn]|\d+|time)\s+)*"
+    bare = re.compile(before + r"(?:tools/\w+|\w+)\.py(?= --| \w)|[;&|] (?:tools/\w+|\w+)\.py --", flags=re.MULTILINE)
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert not [found.group() for block in blocks for found in bare.finditer(block)]
+
+
 def outline(page: Path) -> dict[str, list[str]]:
     """Return what a translation of a page shares with it: headings, commands, links, options and figures of tables."""
     text = page.read_text(encoding="utf-8")
