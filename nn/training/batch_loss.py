@@ -20,15 +20,16 @@ from nn.training.run_config import TrainConfig
 
 
 class BatchLoss:
-    """The loss that a run's options ask for."""
+    """The loss that a run's options ask for.
+
+    Attributes:
+        player: the network that played the games, for the objective REINFORCE; else None.
+    """
 
     def __init__(self, config: TrainConfig, precision: Precision, device: torch.device,
                  player: torch.nn.Module | None) -> None:
-        """Take the options, and how to calculate; batches are to be on the device.
-
-        `player` is the network that played the games, for the objective REINFORCE.
-        """
-        self._config, self._precision, self._player = config, precision, player
+        """Take the options, and how to calculate; batches are to be on the device."""
+        self._config, self._precision, self.player = config, precision, player
         self.symmetry_tables = {size: torch.from_numpy(make_symmetry_index(size)).to(device)
                                 for size in config.board_sizes}
 
@@ -42,9 +43,9 @@ class BatchLoss:
         target = make_value_target(batch.value, batch.win_rate, config.value_blend)
         smoothing = config.label_smoothing if torch.is_grad_enabled() else 0.0
         policy_loss = calculate_policy_loss(policy_logits, smooth(batch.policy, smoothing))
-        if self._player is not None:
+        if self.player is not None:
             advantage = measure_advantage(batch.value, value_logits, config.baseline)
-            policy_loss = calculate_gain_loss(-policy_loss, self._judge_before(self._player, batch), advantage)
+            policy_loss = calculate_gain_loss(-policy_loss, self._judge_before(self.player, batch), advantage)
         value_loss = calculate_value_loss(value_logits, target)
         if sums is not None:
             sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch, target, lead, ownership)

@@ -1,6 +1,7 @@
 """REINFORCE: the gradient is z grad log pi, of the right player's moves, and the command says what does not fit."""
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,10 @@ from nn.data.data_generator import NoTrainingDataError, generate_supervised_lear
 from nn.data.value_choice import ValueChoice
 from nn.network.dual_net import DualNet
 from nn.network.weights import load_network, save_network
-from nn.training.loss import calculate_policy_loss, measure_advantage
+from nn.training.checkpoint import read_checkpoint
+from nn.training.learn import POLICY_GRADIENT, TrainConfig, train
+from nn.training.loss import calculate_gain_loss, calculate_policy_loss, measure_advantage
+from nn.training.trainer import Trainer
 from sgf.collection import Kifu, to_kifu
 from sgf.reader import SGFReader
 from tests.files import write_files
@@ -39,6 +43,21 @@ def test_the_gradient_is_that_of_reinforce() -> None:
         log_pi_gradient = target - logits.softmax(dim=1).detach()
         torch.testing.assert_close(gradient, -torch.tensor(expected)[:, None] * log_pi_gradient)
         assert not advantage.requires_grad
+        log_policy = -calculate_policy_loss(logits, target)
+        (gradient,) = torch.autograd.grad(calculate_gain_loss(log_policy, log_policy.detach(), advantage).sum(), logits)
+        torch.testing.assert_close(gradient, -torch.tensor(expected)[:, None] * log_pi_gradient)
+
+
+@pytest.mark.parametrize(("ratio", "advantage", "moves"), [
+    (1.1, 1.0, True), (1.3, 1.0, False), (0.7, 1.0, True), (0.9, -1.0, True), (0.7, -1.0, False), (1.3, -1.0, True)])
+def test_a_move_is_learnt_when_it_is_so_much_likelier_and_can_be_taken_back(ratio: float, advantage: float,
+                                                                            moves: bool) -> None:
+    before = torch.log(torch.tensor([0.3]))
+    log_policy = (before + float(np.log(ratio))).requires_grad_()
+    loss = calculate_gain_loss(log_policy, before, torch.tensor([advantage])).sum()
+    (gradient,) = torch.autograd.grad(loss, log_policy)
+    assert (gradient.item() != 0.0) == moves
+    assert not moves or np.sign(gradient.item()) == -np.sign(advantage)
 
 
 @pytest.mark.parametrize(("choice", "expected"), [
@@ -95,6 +114,25 @@ def test_what_won_becomes_likelier_and_what_lost_less_likely(result: str, baseli
     assert run.exit_code == 0, run.output
     change = policy_of_first_move(tmp_path / "model.bin") - policy_of_first_move(first)
     assert (change > 0.0) == (result == "B+3")
+
+
+def test_the_policy_is_compared_with_the_one_that_played_also_after_a_stop(tmp_path: Path) -> None:
+    """Not with what the run had come to; and norms keep the statistics by which that one played."""
+    torch.manual_seed(1)
+    first, data = tmp_path / "first.bin", tmp_path / "data"
+    save_network(DualNet(torch.device("cpu"), 3, 4, 1), first)
+    generate_supervised_learning_data(tmp_path, write_games(tmp_path / "games", ["B+3"] * 8), 3, 1, data_dir=data)
+    config = TrainConfig(board_sizes=(3,), batch_size=8, epochs=1, use_gpu=False, start=str(first), data_dir=data,
+                         output=tmp_path / "model.bin", objective="reinforce", learning_rate=0.1, test_share=0.0)
+    assert train(config, POLICY_GRADIENT) == ""
+    learnt, before = load_network(str(config.output), 3).state_dict(), load_network(str(first), 3).state_dict()
+    assert not torch.equal(learnt["conv_layer.weight"], before["conv_layer.weight"])
+    assert all(torch.equal(learnt[name], before[name]) for name in before if "running" in name)
+    again = Trainer(replace(config, epochs=2), POLICY_GRADIENT)
+    again.load_state(read_checkpoint(again.files, torch.device("cpu")))
+    player = again.loss.player
+    assert player is not None and torch.equal(player.state_dict()["conv_layer.weight"], before["conv_layer.weight"])
+    assert torch.equal(again.network.state_dict()["conv_layer.weight"], learnt["conv_layer.weight"])
 
 
 @pytest.mark.parametrize(("options", "text"), [
