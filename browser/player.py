@@ -33,10 +33,10 @@ from engine.engine import Engine
 from engine.loader import LoadError, describe
 from mcts.analysis import SearchResult
 from mcts.params import SearchLimit
+from sgf.game_tree import GameTree
 
 # Seconds from one report of a search to the next, and to the first one.
-REPORT_INTERVAL = 0.2
-FIRST_REPORT = 0.05
+REPORT_INTERVAL, FIRST_REPORT = 0.2, 0.05
 # A record of more nodes is not sent to the page to be kept there.
 MAX_KEPT_NODES = 2000
 
@@ -51,15 +51,14 @@ class Player:
         self.table, self.settings = table, settings
         self._engines, self._thinker, self._send = engines, thinker, send
         self._engine: Engine | None = None
-        self._epoch = 0
-        self._wake = asyncio.Event()
+        self._epoch, self._wake = 0, asyncio.Event()
         self._reply_wanted = self._hurries = self._is_replying = False
         self._analyzed = self._counted = -1
         self._branch: list[int] | None = None
         self._branch_due = False
         self._to_review: list[int] = []
-        self._review_total = self._review_visits = 0
-        self._policy: tuple[int, np.ndarray] | None = None
+        self._review_total = self._review_visits = self._review_number = 0
+        self._policy: tuple[GameTree, int, np.ndarray] | None = None
         self._loop = asyncio.get_running_loop()
         self._alarm: asyncio.TimerHandle | None = None
 
@@ -94,7 +93,9 @@ class Player:
             self._alarm = self._loop.call_later(clock.left(clock.running), self._end_by_time, clock.running)
 
     def _end_by_time(self, color: Stone) -> None:
-        """End the game, since the time of a side is up."""
+        """End the game, since the time of a side is up, unless its clock stands by now."""
+        if self.table.clock is None or self.table.clock.running != color:
+            return
         self.table.lose(color, on_time=True)
         self._send(describe_game(self.table))
         self.show([self.table.here])
@@ -114,6 +115,7 @@ class Player:
         tree = self.table.tree
         self._to_review = tree.line_to(tree.end_of_line(self.table.here))
         self._review_total, self._review_visits = len(self._to_review), visits
+        self._review_number += 1
         self.disturb(self.owns_turn)
 
     def stop_review(self) -> None:
@@ -124,13 +126,12 @@ class Player:
     def _end_review(self) -> None:
         """Go through no further positions, and tell the page."""
         if self._review_total:
-            self._to_review, self._review_total = [], 0
+            self._to_review, self._review_total, self._review_number = [], 0, self._review_number + 1
             self._send({"type": "progress", "done": 0, "total": 0})
 
     def forget(self) -> None:
         """Begin with another game."""
         self._end_review()
-        self._policy = None
 
     # --- the loop -----------------------------------------------------------------------------------------------
 
@@ -180,13 +181,13 @@ class Player:
         self._engine.look_at(board)
         return self._engine
 
-    def _describer(self, node: int, board: GoBoard) -> SearchDescriber:
-        """Return what describes searches of a position (in the thinker's thread)."""
+    def _describer(self, tree: GameTree, node: int, board: GoBoard) -> SearchDescriber:
+        """Return what describes searches of a game's position (in the thinker's thread)."""
         engine = self._prepare(board)
         color = board.get_to_move()
-        if self._policy is None or self._policy[0] != node:
-            self._policy = node, engine.get_policy(color)
-        return SearchDescriber(node, board, engine.make_estimator(color), self._policy[1])
+        if self._policy is None or self._policy[0] is not tree or self._policy[1] != node:
+            self._policy = tree, node, engine.get_policy(color)
+        return SearchDescriber(node, board, engine.make_estimator(color), self._policy[2])
 
     def _describe_branch(self, node: int) -> Message | None:
         """Return the part of the search tree that is looked into (in the thinker's thread), None for none."""
@@ -222,11 +223,11 @@ class Player:
 
     async def _analyze(self, epoch: int) -> None:
         """Search the position for one turn, and show what is found."""
-        node, board = self.table.here, self.table.copy_board()
+        tree, node, board = self.table.tree, self.table.here, self.table.copy_board()
         limit = SearchLimit(self.settings.analysis_visits, strict=True)
 
         def work() -> tuple[Message, NodeView, bool]:
-            describer = self._describer(node, board)
+            describer = self._describer(tree, node, board)
             watch = Watch(lambda: self._epoch != epoch or self._thinker.turn_is_over(),
                           self._reporter(epoch, describer), REPORT_INTERVAL, first=FIRST_REPORT, quiet=True)
             result = self._prepare(board).analyze(board.get_to_move(), watch, limit)
@@ -247,12 +248,12 @@ class Player:
 
     async def _reply(self, epoch: int) -> None:
         """Choose the engine's move and play it."""
-        node, board, settings = self.table.here, self.table.copy_board(), self.settings
+        tree, node, board, settings = self.table.tree, self.table.here, self.table.copy_board(), self.settings
         color, asked_at = board.get_to_move(), time.monotonic()
         clock, found = self.table.clock, list[SearchResult]()
 
         def work() -> tuple[int, SearchDescriber]:
-            engine, describer = self._prepare(board), self._describer(node, board)
+            engine, describer = self._prepare(board), self._describer(tree, node, board)
             engine.configure(visits=settings.visits, const_time=settings.seconds or None, level=settings.level)
             if clock is None:
                 engine.time.clear_settings()
@@ -278,31 +279,33 @@ class Player:
             self._send(describe_game(self.table))
         else:
             self.table.add_move(color, pos)
+            self._set_alarm()
         self.show([self.table.here])
         # The move is seen before what was thought about it; without a search there is nothing to tell.
         if found and found[0].total_visits > 1:
             _, view = await self._thinker.run(partial(describer.describe, found[0], True))
-            self._note(node, view)
-            self.keep()
+            if self.table.tree is tree:
+                self._note(node, view)
+                self.keep()
         if self._epoch == epoch:
             self.disturb(wants_reply=self.settings.side == "both")
 
     async def _review_next(self, _: int) -> None:
         """Search the next position of the game that is gone through."""
-        node = self._to_review.pop(0)
+        node, tree, number = self._to_review.pop(0), self.table.tree, self._review_number
         limit = SearchLimit(self._review_visits, strict=True)
-        board = self.table.tree.board_at(node) if node in self.table.tree else None
+        board = tree.board_at(node) if node in tree else None
 
         def work() -> NodeView | None:
             if board is None or board.is_over:
                 return None
-            describer = self._describer(node, board)
-            watch = Watch(self._thinker.make_stop(lambda: not self._review_total))
+            describer = self._describer(tree, node, board)
+            watch = Watch(self._thinker.make_stop(lambda: self._review_number != number))
             result = self._prepare(board).analyze(board.get_to_move(), watch, limit)
             return describer.describe(result, True)[1]
 
         view = await self._thinker.run(work)
-        if not self._review_total:
+        if self._review_number != number:
             return
         if view is not None:
             self._note(node, view)
@@ -343,5 +346,5 @@ class Player:
 
     def keep(self) -> None:
         """Send the record, which the page keeps in case this server goes away; None for one that is too long."""
-        is_short = len(self.table.tree) <= MAX_KEPT_NODES
-        self._send({"type": "kept", "sgf": self.table.tree.to_sgf() if is_short else None})
+        tree = self.table.tree
+        self._send({"type": "kept", "sgf": tree.to_sgf() if len(tree) <= MAX_KEPT_NODES else None})

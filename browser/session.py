@@ -104,9 +104,10 @@ class TabSession:
             self.outbox.put({"type": "error", "text": text})
 
     def leave(self) -> None:
-        """Stop thinking: the tab is gone."""
+        """Think no more about anything: the tab is gone."""
         self._table.stop_clock()
         self._seat.awaits_reply = self.player.owns_turn
+        self.player.forget()
         self.player.disturb()
 
     def _show_all(self) -> None:

@@ -13,7 +13,7 @@ from board.ruleset import Rules
 from board.stone import Stone
 from program import PROGRAM_NAME, VERSION
 from sgf.grammar import MALFORMED, NO_MOVES, SET_UP, TOO_LONG, WRONG_SIZE, Node, SGFError, show, to_utf8
-from sgf.reader import MAX_KOMI, full_text, simple_text, to_pos
+from sgf.reader import MAX_KOMI, full_text, parse_number, simple_text, to_pos
 
 COLORS = {"B": Stone.BLACK, "W": Stone.WHITE}
 LETTERS = {color: letter for letter, color in COLORS.items()}
@@ -62,13 +62,9 @@ class GameTree:
             raise SGFError(MALFORMED, f"this is no SGF game: {' '.join(str(error).split())}") from None
         if not MIN_BOARD_SIZE <= game.get_size() <= MAX_BOARD_SIZE:
             raise SGFError(WRONG_SIZE, f"board size {game.get_size()} is not {MIN_BOARD_SIZE} to {MAX_BOARD_SIZE}")
-        try:
-            komi = game.get_komi()
-        except ValueError:
-            komi = rules.komi
-        if not game.get_root().has_property("KM") or not abs(komi) <= MAX_KOMI:
-            komi = rules.komi
-        tree = cls(game, replace(rules, komi=komi))
+        root = game.get_root()
+        komi = parse_number(root.get_raw("KM").decode(errors="replace")) if root.has_property("KM") else None
+        tree = cls(game, rules if komi is None or abs(komi) > MAX_KOMI else replace(rules, komi=komi))
         waiting = [game.get_root()]
         while waiting:
             node = waiting.pop()

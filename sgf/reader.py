@@ -100,7 +100,7 @@ class SGFReader:
         if not MIN_BOARD_SIZE <= self.size <= MAX_BOARD_SIZE:
             raise SGFError(WRONG_SIZE, f"board size {self.size} is not between {MIN_BOARD_SIZE} and {MAX_BOARD_SIZE}")
         self._read_komi(simple_text(root, "KM").strip())
-        self.handicap = int(_real(simple_text(root, "HA")) or 0)
+        self.handicap = int(parse_number(simple_text(root, "HA")) or 0)
         result = simple_text(root, "RE")
         self.result, self.margin = MatchResult.from_text(result), read_margin(result)
         self.event = simple_text(root, "EV")
@@ -111,7 +111,7 @@ class SGFReader:
 
     def _read_komi(self, text: str) -> None:
         """Set komi, and the note where the text is no komi: some servers write 375 for 3.75."""
-        komi = _real(text)
+        komi = parse_number(text)
         if komi is not None and abs(komi) <= MAX_KOMI:
             self.komi, self.note = komi, ""
         else:
@@ -177,7 +177,7 @@ class SGFReader:
 
         Modifies board.
         """
-        if self.black_stones or self.white_stones:
+        if self.black_stones or self.white_stones or self.to_move != board.get_to_move():
             board.set_up(self.black_stones, self.white_stones, self.to_move)
         for pos, color in zip(self.moves[:count], self.colors, strict=False):
             board.put_stone(pos, Stone(color))
@@ -239,7 +239,7 @@ def simple_text(node: Node, name: str) -> str:
     return sgf_grammar.simpletext_value(raw[0]).decode(errors="replace") if raw else ""
 
 
-def _real(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """Return the number that the text is (a decimal comma is understood), or None."""
     try:
         value = float(text.replace(",", "."))

@@ -1,6 +1,7 @@
 """What a batch costs a network: the sum of its heads' losses, and the figures beside it."""
 
 import torch
+from torch.nn import functional
 
 from board.geometry import make_symmetry_index
 from nn.data.dataset import LoadedBatch, TrainingBatch, turn_batch
@@ -17,6 +18,12 @@ from nn.training.loss import (
 from nn.training.metrics import Sums
 from nn.training.precision import Precision
 from nn.training.run_config import TrainConfig
+
+
+def find_moves(batch: TrainingBatch) -> torch.Tensor:
+    """Return the moves that were played, as policies [N, A]: a teacher's may stand in the place of theirs."""
+    played = functional.one_hot(batch.move.clamp(min=0), batch.policy.shape[1]).to(batch.policy.dtype)
+    return torch.where((batch.move >= 0)[:, None], played, batch.policy)
 
 
 class BatchLoss:
@@ -44,8 +51,10 @@ class BatchLoss:
         smoothing = config.label_smoothing if torch.is_grad_enabled() else 0.0
         policy_loss = calculate_policy_loss(policy_logits, smooth(batch.policy, smoothing))
         if self.player is not None:
+            moves = find_moves(batch)
             advantage = measure_advantage(batch.value, value_logits, config.baseline)
-            policy_loss = calculate_gain_loss(-policy_loss, self._judge_before(self.player, batch), advantage)
+            policy_loss = calculate_gain_loss(-calculate_policy_loss(policy_logits, moves),
+                                              self._judge_before(self.player, batch, moves), advantage)
         value_loss = calculate_value_loss(value_logits, target)
         if sums is not None:
             sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch, target, lead, ownership)
@@ -57,8 +66,8 @@ class BatchLoss:
         return loss.mean()
 
     @torch.no_grad()
-    def _judge_before(self, player: torch.nn.Module, batch: TrainingBatch) -> torch.Tensor:
-        """Return the log of the chance [N] that the player gave to each move."""
+    def _judge_before(self, player: torch.nn.Module, batch: TrainingBatch, moves: torch.Tensor) -> torch.Tensor:
+        """Return the log of the chance [N] that the player gave to each of the moves [N, A]."""
         with self._precision.forward():
             logits = player(batch.planes)[0]
-        return -calculate_policy_loss(logits.float(), batch.policy)
+        return -calculate_policy_loss(logits.float(), moves)

@@ -12,6 +12,7 @@ from nn.training.objective import VALUE_BASELINE
 
 LEAD_DELTA = 6.0
 RATIO_BOUND = 0.2
+LARGEST_LOG_RATIO = 20.0  # beyond it the ratio is no number any more
 
 
 def calculate_policy_loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
@@ -46,7 +47,7 @@ def calculate_gain_loss(log_policy: torch.Tensor, log_before: torch.Tensor, adva
         log_before: the same by the policy that played, without a gradient.
         advantage: A [N] (measure_advantage).
     """
-    ratio = torch.exp(log_policy - log_before)
+    ratio = torch.exp((log_policy - log_before).clamp(max=LARGEST_LOG_RATIO))
     bounded = ratio.clamp(1.0 - RATIO_BOUND, 1.0 + RATIO_BOUND)
     return -torch.minimum(ratio * advantage, bounded * advantage)
 

@@ -300,6 +300,7 @@ class Trainer:
             "network": self.network.state_dict(),
             "ownership_head": self.triple.ownership_head.state_dict() if self.triple else {},
             "average": self.average.network.state_dict() if self.average else {},
+            "player": self.loss.player.state_dict() if self.loss.player is not None else {},
             "optimizer": self.optimizer.state_dict(),
             "precision": self.precision.state_dict(),
             "sums": self.group.total(self.sums.sums),
@@ -331,6 +332,8 @@ class Trainer:
             self.triple.ownership_head.load_state_dict(state["ownership_head"])
         if self.average is not None:
             self.average.network.load_state_dict(state["average"] or state["network"])
+        if self.loss.player is not None and state.get("player"):  # its file may be another one by now
+            self.loss.player.load_state_dict(state["player"])
         if state["identity"].get("optimizer", "sgd") == self.config.optimizer:
             load_momentum(self.optimizer, state["optimizer"])
         self.precision.load_state_dict(state["precision"])

@@ -14,8 +14,8 @@ from board.stone import Stone
 from browser import clock
 from browser.engines import TURN_SECONDS, Thinker
 from browser.hall import Hall
-from browser.player import MAX_KEPT_NODES
-from browser.settings import MAX_SECONDS, MAX_VISITS
+from browser.player import MAX_KEPT_NODES, Player
+from browser.settings import MAX_SECONDS, MAX_VISITS, PlaySettings
 from browser.table import Table
 from engine.choosing import MoveChooser
 from engine.engine import EvaluatorSource
@@ -562,6 +562,65 @@ def test_another_game_ends_the_review_of_the_last_one(ends: str) -> None:
             fields = {"size": 5, "komi": 6} if ends == "new" else {"sgf": "(;GM[1]FF[4]SZ[5])"}
             await tab.send(ends, **fields)
             await tab.until("progress", lambda message: message["total"] == 0)
+    run(play)
+
+
+def test_what_an_old_game_s_review_finds_is_not_written_into_a_new_one() -> None:
+    async def play() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("set", side="none")
+            await tab.send("load", sgf="(;GM[1]FF[4]SZ[5];B[aa];W[bb])")
+            await tab.send("review", visits=20_000)
+            await tab.send("new", size=7, komi=6)
+            await tab.send("review", visits=20)
+            found = await tab.until("progress", lambda message: message["done"] == message["total"] == 1)
+            assert found and tab.latest["view"]["visits"] <= 40
+    run(play)
+
+
+def test_a_policy_is_that_of_the_game_that_is_played() -> None:
+    async def play() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("set", side="none", analyze=True)
+            for size in (9, 5, 7):
+                await tab.send("new", size=size, komi=6)
+            await tab.until("position", lambda message: message["size"] == 7)
+            analysis = await tab.until("analysis")
+            assert len(analysis["policy"]) == 7 * 7 + 1
+    run(play)
+
+
+def test_a_tab_that_goes_in_a_review_leaves_the_thinker_to_the_others() -> None:
+    async def play() -> None:
+        hall = make_hall()
+        async with room(hall=hall) as here:
+            tab = await here.open()
+            await tab.send("set", side="none")
+            await tab.send("review", visits=50_000)
+            await asyncio.sleep(0.3)
+            await tab.socket.close()
+            await asyncio.wait_for(hall.thinker.run(lambda: None), 20)
+            begin = time.monotonic()
+            await hall.thinker.run(lambda: None)
+            assert time.monotonic() - begin < TURN_SECONDS, "nobody else thinks any more"
+    run(play)
+
+
+def test_the_clock_of_a_side_that_has_moved_rings_for_nobody() -> None:
+    async def play() -> None:
+        table, sent = Table(Rules(), range(3, 10), 5), list[dict]()
+        table.new(5, 0.5, 0, minutes=1.0)
+        hall = make_hall()
+        player = Player(table, PlaySettings(side="none"), hall.engines, hall.thinker, sent.append)
+        table.play(12)
+        table.play(13)
+        player._end_by_time(Stone.WHITE)  # an alarm of the move before
+        assert table.loser is None
+        player._end_by_time(Stone.BLACK)
+        assert table.loser == Stone.BLACK and table.loses_on_time
+        hall.close()
     run(play)
 
 

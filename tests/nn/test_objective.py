@@ -10,9 +10,11 @@ import torch
 from click.testing import CliRunner
 
 from nn.data.data_generator import NoTrainingDataError, generate_supervised_learning_data
+from nn.data.dataset import TrainingBatch
 from nn.data.value_choice import ValueChoice
 from nn.network.dual_net import DualNet
 from nn.network.weights import load_network, save_network
+from nn.training.batch_loss import find_moves
 from nn.training.checkpoint import read_checkpoint
 from nn.training.learn import POLICY_GRADIENT, TrainConfig, train
 from nn.training.loss import calculate_gain_loss, calculate_policy_loss, measure_advantage
@@ -116,6 +118,17 @@ def test_what_won_becomes_likelier_and_what_lost_less_likely(result: str, baseli
     assert (change > 0.0) == (result == "B+3")
 
 
+def test_moves_are_learnt_where_a_teacher_has_said_something_else_and_no_ratio_is_too_large() -> None:
+    nothing = torch.zeros(3)
+    policy, moves = torch.full((3, 5), 0.2), torch.tensor([4, -1, 0])
+    batch = TrainingBatch(nothing, policy, nothing, nothing, nothing, nothing, moves)
+    assert torch.equal(find_moves(batch), torch.stack([torch.eye(5)[4], torch.full((5,), 0.2), torch.eye(5)[0]]))
+    log_policy = torch.tensor([-1.0, -1.0], requires_grad=True)
+    loss = calculate_gain_loss(log_policy, torch.tensor([-95.0, -95.0]), torch.tensor([0.0, 0.5])).sum()
+    (gradient,) = torch.autograd.grad(loss, log_policy)
+    assert torch.isfinite(loss) and gradient.tolist() == [0.0, 0.0]
+
+
 def test_the_policy_is_compared_with_the_one_that_played_also_after_a_stop(tmp_path: Path) -> None:
     """Not with what the run had come to; and norms keep the statistics by which that one played."""
     torch.manual_seed(1)
@@ -128,6 +141,7 @@ def test_the_policy_is_compared_with_the_one_that_played_also_after_a_stop(tmp_p
     learnt, before = load_network(str(config.output), 3).state_dict(), load_network(str(first), 3).state_dict()
     assert not torch.equal(learnt["conv_layer.weight"], before["conv_layer.weight"])
     assert all(torch.equal(learnt[name], before[name]) for name in before if "running" in name)
+    save_network(load_network(str(config.output), 3), first)  # as where --start and --output are one file
     again = Trainer(replace(config, epochs=2), POLICY_GRADIENT)
     again.load_state(read_checkpoint(again.files, torch.device("cpu")))
     player = again.loss.player

@@ -74,7 +74,7 @@ def test_old_japanese_records() -> None:
 
 
 @pytest.mark.parametrize(("komi", "taken"), [
-    ("KM[6.5]", 6.5), ("KM[nan]", 7.0), ("KM[9999]", 7.0), ("KM[x]", 7.0), ("", 7.0),
+    ("KM[6.5]", 6.5), ("KM[6,5]", 6.5), ("KM[nan]", 7.0), ("KM[9999]", 7.0), ("KM[x]", 7.0), ("", 7.0),
 ])
 def test_komi(komi: str, taken: float) -> None:
     assert read(f"(;SZ[9]{komi};B[aa])").rules.komi == taken

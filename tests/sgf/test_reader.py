@@ -11,6 +11,7 @@ from sgfmill import sgf
 
 from board.constant import PASS
 from board.coordinate import Coordinate
+from board.go_board import GoBoard
 from board.stone import Stone
 from sgf.grammar import MALFORMED, SET_UP, WRONG_SIZE, SGFError, to_utf8
 from sgf.match_result import MatchResult
@@ -257,3 +258,10 @@ def test_noise_never_raises_anything_else(noise: bytes, at: int) -> None:
             assert "\n" not in str(error)
         else:
             assert len(reader.moves) == reader.get_n_moves()
+
+
+def test_who_is_to_move_is_told_without_stones_too() -> None:
+    reader = SGFReader("(;GM[1]SZ[5]PL[W])", literal=True)
+    board = GoBoard(5)
+    reader.play_on(board)
+    assert board.get_to_move() == reader.to_move == Stone.WHITE
