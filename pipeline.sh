@@ -98,7 +98,8 @@ if command -v flock >/dev/null; then
 fi
 
 # A program runs in the background and in a process group of its own, so that a signal reaches this script at once and
-# the program exactly once.
+# the program exactly once. What the program is told is found before: bash 5.2 stumbles over a signal that comes while it
+# works out the arguments of a command.
 set -m
 stop() {
     trap '' INT TERM HUP
@@ -165,7 +166,9 @@ play_match() { # play_match FOLDER FIRST SECOND NAME NAME
 }
 
 between() { # between NEW OLD: match of two generations
-    play_match "$matches/$1-$2" "$(engine "$1")" "$(engine "$2")" "generation-$1" "generation-$2"
+    local new old
+    new=$(engine "$1") old=$(engine "$2")
+    play_match "$matches/$1-$2" "$new" "$old" "generation-$1" "generation-$2"
 }
 
 beats() { # beats NEW OLD: whether the new network scored enough in their match
@@ -207,7 +210,9 @@ evaluate() { # evaluate GENERATION: its matches, and the Elo of everybody
     while [ "$earlier" -gt 0 ] && [ ! -f "$generations/$earlier.bin" ]; do earlier=$((earlier - 1)); done
     between "$1" "$earlier"
     if [ -n "$GNUGO" ] && PATH=$PATH:/usr/games command -v gnugo >/dev/null; then
-        play_match "$matches/$1-gnugo" "$(engine "$1")" "gnugo $GNUGO" "generation-$1" gnugo
+        local new
+        new=$(engine "$1")
+        play_match "$matches/$1-gnugo" "$new" "gnugo $GNUGO" "generation-$1" gnugo
     fi
     run "$python" tools/elo_curve.py --matches "$matches" --metrics "$MODEL/rl-metrics.csv"
 }
@@ -222,9 +227,11 @@ stop_if_it_degenerates() { # stop_if_it_degenerates GENERATION: more games would
 }
 
 self_play() { # self_play GENERATION OPTION...: the games of the playing network
+    local model
+    model=$(network "$player")
     # shellcheck disable=SC2086 # options are words
     run "$python" selfplay_main.py --save-dir "$ARCHIVE" --num-data "$GAMES" --process "$PROCESSES" --size "$SIZE" \
-        --komi "$KOMI" --visits "$VISITS" --use-gpu "$USE_GPU" --model "$(network "$player")" \
+        --komi "$KOMI" --visits "$VISITS" --use-gpu "$USE_GPU" --model "$model" \
         --seed $((SEED + $1)) $SELF_PLAY_OPTIONS "${@:2}"
 }
 
@@ -242,10 +249,12 @@ self_play_until_complete() { # self_play_until_complete GENERATION: sets `next` 
 
 learn() { # learn GENERATION: from the newest games
     if $FINAL_STATUS; then run "$python" get_final_status.py --kifu-dir "$ARCHIVE"; fi
-    if [ "$REANALYZE" -gt 0 ] && [ "$(network "$player")" != none ]; then
-        say "generation $1: generation $player searches $REANALYZE older games again"
-        run "$python" tools/reanalyze.py --save-dir "$ARCHIVE" --num-data "$REANALYZE" --window-size "$(window)" --size "$SIZE" \
-            --use-gpu "$USE_GPU" --model "$(network "$player")"
+    local model games older
+    model=$(network "$player") games=$(window) older=$(count_to_reanalyze "$1")
+    if [ "$older" -gt 0 ] && [ "$model" != none ]; then
+        say "generation $1: generation $player searches $older older games again"
+        run "$python" tools/reanalyze.py --save-dir "$ARCHIVE" --num-data "$older" --window-size "$games" --size "$SIZE" \
+            --use-gpu "$USE_GPU" --model "$model" --seed $((SEED + $1))
     fi
     if [ -n "$TEACHER" ] && [ ! -f "$ARCHIVE/$1/labels.npz" ]; then
         say "generation $1: the teacher judges its positions"
@@ -255,6 +264,14 @@ learn() { # learn GENERATION: from the newest games
     say "generation $1: training"
     train
     put "$MODEL/rl-candidate.bin" "$generations/$1.bin"
+}
+
+count_to_reanalyze() { # count_to_reanalyze GENERATION: REANALYZE, less the games written anew since its own were begun
+    local done=0
+    if [ "$REANALYZE" -gt 0 ] && [ -f "$ARCHIVE/$1/batch.json" ]; then
+        done=$(find "$ARCHIVE" -mindepth 2 -maxdepth 2 -name '[1-9]*.sgf' -newer "$ARCHIVE/$1/batch.json" ! -path "$ARCHIVE/$1/*" | wc -l)
+    fi
+    echo $((REANALYZE > done ? REANALYZE - done : 0))
 }
 
 window() { # prints how many of the newest games to learn from: c * (1 + 0.4 * ((N / c) ^ 0.75 - 1) / 0.75) of N (KataGo)
@@ -268,10 +285,11 @@ window() { # prints how many of the newest games to learn from: c * (1 + 0.4 * (
 train() { # train OPTION...: one pass over the newest games
     local launcher=("$python")
     [ "$GPUS" -le 1 ] || launcher=("$python" -m torch.distributed.run --standalone --nproc-per-node "$GPUS" --)
-    local options=()
+    local options=() games
     [ "$(network 0)" = none ] || options=(--start "$(network 0)")
+    games=$(window)
     # shellcheck disable=SC2086 # options are words
-    run "${launcher[@]}" train.py --rl true --kifu-dir "$ARCHIVE" --size "$SIZE" --window-size "$(window)" \
+    run "${launcher[@]}" train.py --rl true --kifu-dir "$ARCHIVE" --size "$SIZE" --window-size "$games" \
         --use-gpu "$USE_GPU" --data-dir "$DATA" --output "$MODEL/rl-candidate.bin" ${options[@]+"${options[@]}"} $TRAIN_OPTIONS "$@"
 }
 

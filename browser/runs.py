@@ -74,7 +74,7 @@ def read_table(path: Path) -> dict[str, Any] | None:
         status = path.stat()
         if status.st_size > MAX_TABLE_BYTES:
             return None
-        with open(path, encoding="utf-8", newline="") as file:
+        with open(path, encoding="utf-8-sig", newline="") as file:
             names = next(csv.reader(file), [])
     except (OSError, UnicodeDecodeError, csv.Error):
         return None

@@ -7,9 +7,10 @@ from the SGF files themselves, so that nothing can disagree with them.
 import json
 import shutil
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
+from math import isfinite
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import learning_param
 from board.ruleset import Rules
@@ -139,9 +140,15 @@ def find_difference(begun: BatchSettings, wanted: BatchSettings, seed_given: boo
 def read_settings(folder: Path) -> BatchSettings | None:
     """Return the settings of a batch, None where there are none (other programs' archives) or they are damaged."""
     try:
-        return BatchSettings(**json.loads((folder / BATCH_FILE).read_text(encoding="ascii")))
+        settings = BatchSettings(**json.loads((folder / BATCH_FILE).read_text(encoding="ascii")))
     except (OSError, ValueError, TypeError):
         return None
+    return settings if all(_fits(getattr(settings, field.name), field.type) for field in fields(settings)) else None
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Tell whether a value that JSON brought is of a kind: whole numbers stand for real ones, too."""
+    return type(value) is int or (type(value) is float and isfinite(value)) if kind is float else type(value) is kind
 
 
 def write_settings(folder: Path, settings: BatchSettings) -> None:

@@ -21,6 +21,7 @@ from tqdm import tqdm
 
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import run_command
+from common.interrupt import raise_on_sigterm
 from common.print_console import print_err
 from nn.data.game_report import GameReport
 from sgf.collection import Kifu, Skipped, cut_into_pieces, list_sgf_files, read_pieces
@@ -91,7 +92,7 @@ def label(files: list[tuple[str, str]], teacher: Teacher | NetworkTeacher, store
 @click.option("--use-gpu", type=bool, default=True, help="Use the first CUDA device if there is one, for a model file.")
 def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, rules: str, use_gpu: bool) -> None:
     """Label every position of a folder of games by a stronger engine."""
-    with report_failures("label.py", out), hold_labels(out):
+    with report_failures("label.py", out), raise_on_sigterm(), hold_labels(out):
         files = list_games(kifu_dir)
         if not files:
             raise LabelError(f"no SGF files in {kifu_dir}")

@@ -112,6 +112,10 @@ class RunTable:
                 yield number, float(row[name])
 
 
+# Python refuses to read numbers of thousands of digits.
+MOST_DIGITS = 19
+
+
 def _read_rows(path: Path, key: str) -> tuple[dict[int, dict[str, str]], bool]:
     """Return the rows of a CSV by their number, and whether something in it is no row of this table: that is left out.
 
@@ -126,7 +130,8 @@ def _read_rows(path: Path, key: str) -> tuple[dict[int, dict[str, str]], bool]:
         return {}, False
     except (UnicodeDecodeError, csv.Error):
         return {}, True
-    rows = [row for row in found if None not in row and (row.get(key) or "").isdecimal()]
+    rows = [row for row in found
+            if None not in row and (row.get(key) or "").isdecimal() and len(row[key]) < MOST_DIGITS]
     is_strange = len(rows) < len(found) or (names is not None and key not in names)
     return {int(row[key]): {name: text for name, text in row.items() if text is not None} for row in rows}, is_strange
 

@@ -237,6 +237,9 @@ class Trainer:
     def _end_epoch(self) -> None:
         """Test, keep the model, print and write everything."""
         train = self._close_stretch()
+        if train is None and self.progress.step and not self.progress.batch:  # no time was left for this epoch
+            self.progress.finished = True
+            return self.save_state()
         test = self.evaluate() if self.data.test_count else None
         self._write_row(train, test)
         scores = test or train

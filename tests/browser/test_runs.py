@@ -1,9 +1,11 @@
 """What the page of the runs is told comes from the files alone, whatever state they are in."""
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,10 @@ from tests.browser.tabs import room, run
 GAME = "(;FF[4]GM[1]SZ[5]KM[0.5];B[cc];W[bb])"
 
 
+SETTINGS = BatchSettings(games=10, size=5, visits=16, komi=0.5, superko=True, resign_threshold=0.05, no_resign_rate=0.1,
+                         seed=1)
+
+
 @pytest.fixture
 def folder(root: Path, tmp_path: Path) -> Path:
     """Return the folder of a pipeline that plays its third generation."""
@@ -23,9 +29,7 @@ def folder(root: Path, tmp_path: Path) -> Path:
     batch = tmp_path / "archive" / "3"
     batch.mkdir(parents=True)
     (tmp_path / "archive" / "2").mkdir()
-    settings = BatchSettings(games=10, size=5, visits=16, komi=0.5, superko=True, resign_threshold=0.05,
-                             no_resign_rate=0.1, seed=1)
-    write_settings(batch, settings)
+    write_settings(batch, SETTINGS)
     for number in range(1, 5):
         (batch / f"{number}.sgf").write_text(GAME, encoding="ascii")
         os.utime(batch / f"{number}.sgf", (time.time() - 60 * (5 - number),) * 2)
@@ -58,6 +62,15 @@ def test_a_run_that_is_not_there_yet_half_written_or_damaged_tells_less(folder: 
     tables = {table["name"]: table["columns"] for table in told["tables"]}
     assert tables["x"] == {"step": [1000, 2000, 3000], "train_loss": [None, 0.5, None]}
     assert told["archive"]["wanted"] is None and told["archive"]["secondsLeft"] is None
+    (folder / "x-metrics.csv").write_text("\ufeffgeneration,elo\n1,5\n" + "9" * 5000 + ",6\n", encoding="utf-8")
+    for field, value in (("games", '"20"'), ("komi", "NaN"), ("superko", "1"), ("komi", "1e999"), ("size", "5.5")):
+        text = json.dumps({**asdict(SETTINGS), field: "VALUE"}).replace('"VALUE"', value)
+        (folder / "archive" / "3" / "batch.json").write_text(text, encoding="ascii")
+        (told,) = Watcher([folder]).read()
+        assert told["archive"]["settings"] == {} and told["archive"]["wanted"] is None
+        json.dumps(told, allow_nan=False)
+    table = next(table for table in told["tables"] if table["name"] == "x" and table["key"] == "generation")
+    assert table["columns"] == {"generation": [1], "elo": [5]}
     (nothing,) = Watcher([folder / "missing"]).read()
     assert nothing["tables"] == [] and nothing["archive"] is None
 

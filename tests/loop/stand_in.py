@@ -48,6 +48,8 @@ def play_games(options: dict[str, str]) -> None:
     if newest == 0 or "OTHER_SETTINGS" in os.environ or len(list((archive / str(newest)).glob("*.sgf"))) >= games:
         newest += 1
         (archive / str(newest)).mkdir()
+        if "BATCH_FILE" in os.environ:
+            (archive / str(newest) / "batch.json").touch()
     for number in range(1, games + 1):
         path = archive / str(newest) / f"{number}.sgf"
         if not path.exists():
@@ -74,8 +76,11 @@ def learn(options: dict[str, str]) -> None:
 
 
 def search_again(options: dict[str, str]) -> None:
-    """Say which network searches how many games."""
-    network = Path(options["--model"]).read_text()
+    """Say which network searches how many games, and write the oldest ones before the newest folder anew."""
+    network, archive = Path(options["--model"]).read_text(), Path(options["--save-dir"])
+    older = [path for number in folders(archive)[:-1] for path in (archive / str(number)).glob("*.sgf")]
+    for path in sorted(older, key=lambda path: path.stat().st_mtime_ns)[:int(options["--num-data"])]:
+        put(path, path.read_text())
     print(f"{options['--num-data']} of {options['--window-size']} games searched by {network!r}")
 
 

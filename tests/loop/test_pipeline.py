@@ -240,8 +240,15 @@ def test_the_window_grows_slower_than_the_games(root: Path, environment: dict[st
 
 @pytest.mark.slow
 def test_the_playing_network_searches_old_games_again(root: Path, environment: dict[str, str]) -> None:
-    status, output = finish(root, {**environment, "REANALYZE": "7", "WINDOW": "9", "GENERATIONS": "3"})
+    """So many for each generation, however often the loop is stopped while it learns."""
+    environment = {**environment, "BATCH_FILE": "1", "WINDOW": "9"}
+    status, output = finish(root, {**environment, "REANALYZE": "7", "GENERATIONS": "3"})
     assert status == 0 and re.findall(r"7 of 9 games searched by '(.*)'", output) == [lineage(1), lineage(2)]
+    Path(environment["MODEL"], "generations", "3.bin").unlink()  # as if the loop had been stopped while it learnt
+    status, output = finish(root, {**environment, "REANALYZE": "7", "GENERATIONS": "3"})
+    assert status == 0 and "generation 3: training" in output and "older games again" not in output
+    _, output = finish(root, {**environment, "REANALYZE": "8", "GENERATIONS": "4"})
+    assert re.findall(r"searches (\d+) older games", output) == ["8"]
 
 
 @pytest.mark.slow
