@@ -3,7 +3,7 @@
 # Optimizer: SGD with Nesterov momentum.
 SL_LEARNING_RATE = 0.01
 RL_LEARNING_RATE = 0.01
-REINFORCE_LEARNING_RATE = 2e-5  # its loss has no least value: with 0.0005 a network forgot how to play
+REINFORCE_LEARNING_RATE = 1e-3
 MOMENTUM = 0.9
 WEIGHT_DECAY = 1e-4
 

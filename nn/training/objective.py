@@ -5,6 +5,9 @@ Learning 8, 1992), as AlphaGo's policy network learnt from games against earlier
 529, 2016): the gradient of a move is (z - b) grad log pi for the result z of its mover, 1 won, -1 lost. The baseline b
 is 0 in AlphaGo's first pass; with what the value head expected, as in its second one and in dlshogi, a game that was
 won anyway teaches little and a surprise much.
+
+The games were played before, so how far the policy may go from the one that played them, --start, is bounded
+(nn/training/loss.py, calculate_gain_loss): without a bound a lost game makes its moves less likely without end.
 """
 
 from collections.abc import Callable
