@@ -65,8 +65,8 @@ class Trainer:
         self.optimizer = make_optimizer(learner, self.config)
         self.precision = choose_precision(self.device)
         self.schedule = make_schedule(config)
-        self.wins = config.objective == REINFORCE
-        player = copy.deepcopy(self.network).eval().requires_grad_(False) if self.wins else None
+        self.keeps_norms = config.objective == REINFORCE
+        player = copy.deepcopy(self.network).eval().requires_grad_(False) if self.keeps_norms else None
         self.loss = BatchLoss(self.config, self.precision, self.device, player)
         self.sums = self.new_sums()
         self.progress = RunProgress(generation=self.data.generation)
@@ -175,7 +175,7 @@ class Trainer:
         A policy that has not learnt anything yet is then the one that played.
         """
         self.network.train()
-        for module in self.network.modules() if self.wins else ():
+        for module in self.network.modules() if self.keeps_norms else ():
             if isinstance(module, torch.nn.BatchNorm2d):
                 module.eval()
 
