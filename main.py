@@ -88,6 +88,13 @@ COUNT = click.IntRange(min=1)
 POSITIVE = FiniteRange(0.0, min_open=True)
 
 
+def check_playouts(options: EngineOptions) -> None:
+    """Raise click.UsageError where an option is about playouts and none are made."""
+    for name in ("playout_share", "rollout"):
+        if getattr(options, name) != getattr(EngineOptions, name) and not options.search_params().selection.playouts:
+            raise click.UsageError(f"--{name.replace('_', '-')} needs games that are played out: give --playouts N")
+
+
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE),
               help="Board size at the start.  [default: the size the model was made for]")
@@ -205,11 +212,11 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
         return run_doctor(EngineOptions(**arguments), Path(__file__).resolve(), (check_gtp, check_json))
     if arguments["expansion_threshold"] > 1 and not SEARCHES[arguments["search"]].asks_network:
         raise click.UsageError("--expansion-threshold is for a search with a network: give --uct expand=N")
-    for name in ("playout_share", "rollout"):
-        if arguments[name] != getattr(EngineOptions, name) and not arguments["playouts"]:
-            raise click.UsageError(f"--{name.replace('_', '-')} needs games that are played out: give --playouts N")
     try:
         arguments["model"] = find_model(arguments["model"], PROGRAM_FOLDER)
+        if arguments["policy_move"] and arguments["model"] == RANDOM_MODEL:
+            raise click.UsageError("--policy-move needs a network: give --model FILE")
+        check_playouts(EngineOptions(**arguments).for_model())
         if arguments["value_model"]:
             if arguments["model"] == RANDOM_MODEL:
                 raise click.UsageError("--value-model needs a network for the policy beside it: give --model FILE")

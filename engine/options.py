@@ -220,6 +220,8 @@ def find_model(model: str, program_folder: Path) -> str:
     if model.lower() == RANDOM_MODEL:
         return RANDOM_MODEL
     parts = [model] if (program_folder / model).is_file() else split_models(model)
+    if not all(part.strip() for part in parts):
+        raise OSError(f"--model {model!r}: a name is missing{' beside the comma' if len(parts) > 1 else ''}")
     paths = [find_file(part.strip(), program_folder, "model file",
                        "give its path with --model (--model none plays by playouts, without one)") for part in parts]
     try:

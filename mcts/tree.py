@@ -227,17 +227,17 @@ class MCTSTree:
 
     def run(self, algorithm: int, board: GoBoard, color: Stone, limit: SearchLimit, wishes: Wishes) -> SearchResult:
         """Search with one of the algorithms (mcts/searches.py), which heeds the wishes that it knows."""
-        if algorithm == PUCT:
-            return self.search(board, color, limit, wishes.on_report, wishes.should_stop, wishes.restriction,
-                               wishes.root_temperature)
-        return self.search_with_sequential_halving(board, color, limit, wishes.rng, wishes.should_stop,
-                                                   wishes.restriction)
+        if algorithm == GUMBEL:
+            return self.search_with_sequential_halving(board, color, limit, wishes.rng, wishes.should_stop,
+                                                       wishes.restriction)
+        return self.search(board, color, limit, wishes.on_report, wishes.should_stop, wishes.restriction,
+                           wishes.root_temperature, algorithm)
 
     def search(self, board: GoBoard, color: Stone, limit: SearchLimit,
                on_report: Callable[["MCTSTree"], None] | None = None,
                should_stop: Callable[[], bool] | None = None, restriction: Restriction | None = None,
-               root_temperature: float = 1.0) -> SearchResult:
-        """Search with PUCT and return the best move; visits kept from the last search count towards the limit.
+               root_temperature: float = 1.0, algorithm: int = PUCT) -> SearchResult:
+        """Search visit by visit and return the best move; visits kept from the last search count towards the limit.
 
         `on_report` is called after every batch, and `should_stop` asked. Moves that `restriction` bans are no
         candidates. Above 1, `root_temperature` makes the search wider at the root, on top of policy_temperature.
@@ -247,9 +247,9 @@ class MCTSTree:
         temperature = float(root_temperature * self.params.policy_temperature)
         plain = temperature == self._root_temperature == self.params.policy_temperature
         self._root_temperature = temperature
-        self._set_root(board, color, reuse=unchanged and plain and self._built_by == PUCT)
-        self._built_by = PUCT
-        plan = self._plan(PUCT, NO_SCHEDULE)
+        self._set_root(board, color, reuse=unchanged and plain and self._built_by == algorithm)
+        self._built_by = algorithm
+        plan = self._plan(algorithm, NO_SCHEDULE)
         goes_on = True
 
         def take_turn(call: Call | None) -> Call | None:
