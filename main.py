@@ -18,6 +18,7 @@ except ModuleNotFoundError as error:
 from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteFloat, FiniteRange, run_command
 from common.exit_status import EXIT_REFUSED
+from common.print_console import print_err
 from engine.doctor import run_doctor
 from engine.levels import FULL_LEVEL
 from engine.options import (
@@ -215,7 +216,7 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     try:
         arguments["model"] = find_model(arguments["model"], PROGRAM_FOLDER)
         if arguments["policy_move"] and arguments["model"] == RANDOM_MODEL:
-            raise click.UsageError("--policy-move needs a network: give --model FILE")
+            print_err("--policy-move with --model none: the moves are those of a network of random weights")
         check_playouts(EngineOptions(**arguments).for_model())
         if arguments["value_model"]:
             if arguments["model"] == RANDOM_MODEL:

@@ -134,7 +134,6 @@ def test_note_on_conflicting_times():
     (["--gpus", "0,x"], "--gpus"), (["--gpus", "1,1"], "1,1"), (["--threads", "0"], "--threads"),
     (["--model", "model/model.bin,there/is/none.bin"], "there/is/none.bin"),
     (["--playouts", "-1"], "--playouts"), (["--playouts", "10001"], "--playouts"),
-    (["--policy-move", "true", "--model", "none"], "--policy-move needs a network"),
     (["--model", "model/model.bin,"], "a name is missing beside the comma"),
     (["--playout-share", "0.5"], "--playout-share needs games that are played out"),
     (["--model", "model/dual-net.bin", "--rollout", "patterns", "--playouts", "0"], "--rollout needs games"),
