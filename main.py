@@ -92,7 +92,8 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 def check_playouts(options: EngineOptions) -> None:
     """Raise click.UsageError where an option is about playouts and none are made."""
     for name in ("playout_share", "rollout"):
-        if getattr(options, name) != getattr(EngineOptions, name) and not options.search_params().selection.playouts:
+        asked = getattr(options, name) != getattr(EngineOptions, name)
+        if asked and not options.for_model().search_params().selection.playouts:
             raise click.UsageError(f"--{name.replace('_', '-')} needs games that are played out: give --playouts N")
 
 
@@ -217,7 +218,7 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
         arguments["model"] = find_model(arguments["model"], PROGRAM_FOLDER)
         if arguments["policy_move"] and arguments["model"] == RANDOM_MODEL:
             print_err("--policy-move with --model none: the moves are those of a network of random weights")
-        check_playouts(EngineOptions(**arguments).for_model())
+        check_playouts(EngineOptions(**arguments))
         if arguments["value_model"]:
             if arguments["model"] == RANDOM_MODEL:
                 raise click.UsageError("--value-model needs a network for the policy beside it: give --model FILE")

@@ -250,8 +250,9 @@ self_play_until_complete() { # self_play_until_complete GENERATION: sets `next` 
 learn() { # learn GENERATION: from the newest games
     if $FINAL_STATUS; then run "$python" get_final_status.py --kifu-dir "$ARCHIVE"; fi
     local model games older
-    model=$(network "$player") games=$(window) older=$(count_to_reanalyze "$1")
+    model=$(network "$player") older=$(count_to_reanalyze "$1")
     if [ "$older" -gt 0 ] && [ "$model" != none ]; then
+        games=$(window)
         say "generation $1: generation $player searches $older older games again"
         run "$python" tools/reanalyze.py --save-dir "$ARCHIVE" --num-data "$older" --window-size "$games" --size "$SIZE" \
             --use-gpu "$USE_GPU" --model "$model" --seed $((SEED + $1))

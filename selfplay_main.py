@@ -16,7 +16,7 @@ import learning_param
 from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteFloat, FiniteRange, run_command
 from common.cores import count_usable_cores
-from common.exit_status import EXIT_OK, EXIT_REFUSED, status_of
+from common.exit_status import EXIT_OK, EXIT_REFUSED, reason_of, status_of
 from common.print_console import print_err, print_out
 from engine.options import MAX_TEMPERATURE, MIN_POLICY_TEMPERATURE, RESIGN_THRESHOLD, find_model
 from mcts.constant import C_SCALE, ROOT_NOISE
@@ -130,8 +130,7 @@ def main(
     except SelfPlayError as error:
         return fail(str(error), error.status)
     except OSError as error:
-        reason = f"{error.strerror}: {error.filename or save_dir}" if error.strerror else str(error)
-        return fail(reason, status_of(error))
+        return fail(reason_of(error, save_dir), status_of(error))
 
 
 def estimate(settings: Any, model: str, use_gpu: bool, processes: int, batch_size: int | None) -> int:

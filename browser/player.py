@@ -120,18 +120,14 @@ class Player:
 
     def stop_review(self) -> None:
         """Go through no further positions."""
-        self._end_review()
+        self.end_review()
         self.disturb(self.owns_turn)
 
-    def _end_review(self) -> None:
+    def end_review(self) -> None:
         """Go through no further positions, and tell the page."""
         if self._review_total:
             self._to_review, self._review_total, self._review_number = [], 0, self._review_number + 1
             self._send({"type": "progress", "done": 0, "total": 0})
-
-    def forget(self) -> None:
-        """Begin with another game."""
-        self._end_review()
 
     # --- the loop -----------------------------------------------------------------------------------------------
 
@@ -156,7 +152,7 @@ class Player:
         """Tell the page what went wrong and wait for the next change."""
         self._send({"type": "error", "text": text})
         self._reply_wanted = False
-        self._end_review()
+        self.end_review()
         self._tell_thinking(False)
         self._analyzed = self._counted = self._epoch
 

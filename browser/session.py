@@ -107,7 +107,7 @@ class TabSession:
         """Think no more about anything: the tab is gone."""
         self._table.stop_clock()
         self._seat.awaits_reply = self.player.owns_turn
-        self.player.forget()
+        self.player.end_review()
         self.player.disturb()
 
     def _show_all(self) -> None:
@@ -151,7 +151,7 @@ class TabSession:
 
     def _begin(self, wants_reply: bool = False) -> None:
         """Show another game and forget what was thought."""
-        self.player.forget()
+        self.player.end_review()
         self.player.disturb(wants_reply)
         self._show_all()
 

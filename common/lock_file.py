@@ -1,5 +1,7 @@
 """Locks between programs: a file that one program at a time can hold."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -22,3 +24,13 @@ def take_lock(path: Path) -> IO[str] | None:
         file.close()
         return None
     return file
+
+
+@contextmanager
+def hold_lock(path: Path, refusal: Exception) -> Iterator[None]:
+    """Hold the lock in this block; raises `refusal` while another one holds it, and OSError."""
+    lock = take_lock(path)
+    if lock is None:
+        raise refusal
+    with lock:
+        yield

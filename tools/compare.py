@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.atomic_file import write_atomically
 from common.command_line import FiniteRange, run_command
-from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED, status_of
+from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED, reason_of, status_of
 from common.print_console import print_err, print_out
 from tools.comparelib.ways import BASE, WAYS, check_options, choose_ways, read_way
 from tools.match import interrupt
@@ -63,7 +63,7 @@ def main(out: Path, ways: str, texts: tuple[str, ...], **options: Any) -> int:
     except TrainingFailed as error:
         return fail(str(error) if error.status == EXIT_REFUSED else f"{error}; the same command goes on", error.status)
     except OSError as error:
-        return fail(f"{error.strerror or error}: {error.filename or out}", status_of(error))
+        return fail(reason_of(error, out), status_of(error))
     except KeyboardInterrupt:
         return fail("stopped: the same command goes on", EXIT_INTERRUPTED)
     print_out("\n" + page)

@@ -11,8 +11,7 @@ goes on.
 import json
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from common.atomic_file import write_atomically
 from common.command_line import FiniteFloat, FiniteRange, run_command
 from common.cores import count_usable_cores
 from common.interrupt import raise_on_sigterm
-from common.lock_file import take_lock
+from common.lock_file import hold_lock
 from common.parallel import map_in_order
 from common.print_console import print_err
 from tools.labellib.drawing import SHARD_GAMES, DrawSettings, Shard, draw_shard, load_judge
@@ -43,14 +42,10 @@ def name_network(path: str) -> str:
     return path and str(Path(path).resolve())
 
 
-@contextmanager
-def hold_folder(folder: Path) -> Iterator[None]:
-    """Be the only one who draws games into a folder, which is created; raises LabelError and OSError."""
-    lock = take_lock(folder / LOCK_FILE)
-    if lock is None:
-        raise LabelError(f"another run draws games into {folder}: let it end, or give another --out-dir")
-    with lock:
-        yield
+def hold_folder(folder: Path) -> AbstractContextManager[None]:
+    """Be the only one in a block who draws games into a folder, which is made; that raises LabelError and OSError."""
+    taken = LabelError(f"another run draws games into {folder}: let it end, or give another --out-dir")
+    return hold_lock(folder / LOCK_FILE, taken)
 
 
 def check_settings(folder: Path, settings: DrawSettings) -> None:

@@ -20,7 +20,7 @@ import learning_param
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import run_command
 from common.cores import count_usable_cores
-from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED, status_of
+from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED, reason_of, status_of
 from common.print_console import print_err
 from engine.options import find_model
 
@@ -72,11 +72,11 @@ def main(
                 if reason:
                     print_err(f"{game.folder / str(game.number)}.sgf: {reason} (left as it is)")
                 done += not reason
-    except (ArchiveError, FileNotFoundError, ModelFileError) as error:
+    except (ArchiveError, ModelFileError) as error:
         print_err(f"reanalyze.py: {error}")
         return EXIT_REFUSED
     except OSError as error:
-        print_err(f"reanalyze.py: {error.strerror or error}: {error.filename}; the games written before are intact")
+        print_err(f"reanalyze.py: {reason_of(error, save_dir)}; the games written before are intact")
         return status_of(error)
     except KeyboardInterrupt:
         print_err(f"stopped: {done} games are written, the same command goes on with the others")

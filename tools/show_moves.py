@@ -16,7 +16,7 @@ from board.constant import PASS
 from board.go_board import GoBoard
 from common.atomic_file import write_atomically
 from common.command_line import FiniteRange, run_command
-from common.exit_status import EXIT_REFUSED, status_of
+from common.exit_status import EXIT_REFUSED, reason_of, status_of
 from common.print_console import print_err
 from engine.engine import Engine
 from engine.loader import make_source
@@ -74,7 +74,7 @@ def main(game: Path, moves: int | None, prune: float, search: str, model: str, c
         print_err(f"show_moves: {error}")
         return EXIT_REFUSED
     except OSError as error:
-        print_err(f"show_moves: {error.strerror or error}: {error.filename or out}")
+        print_err(f"show_moves: {reason_of(error, out)}")
         return status_of(error)
     legal = len(board.get_all_legal_pos(board.get_to_move(), fill_eyes=False))
     print_err(f"{out}: {sum(pos != PASS for pos in kept)} of {legal} moves are kept")

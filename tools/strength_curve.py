@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.atomic_file import write_atomically
 from common.command_line import run_command
-from common.exit_status import EXIT_REFUSED, status_of
+from common.exit_status import EXIT_REFUSED, reason_of, status_of
 from common.print_console import print_err
 from tools.matchlib.elo import get_wilson_interval
 from tools.treelib.svg import FONT
@@ -107,7 +107,7 @@ def main(table: Path, out: Path) -> None:
         print_err(f"strength_curve: {error}")
         sys.exit(EXIT_REFUSED)
     except OSError as error:
-        print_err(f"strength_curve: {error.strerror or error}: {error.filename or out}")
+        print_err(f"strength_curve: {reason_of(error, out)}")
         sys.exit(status_of(error))
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from common.lock_file import take_lock
+from common.lock_file import hold_lock
 from sgf.archive import SelfPlayGame
 
 # Planes compress 30:1 at the fastest level already; slower levels gain little.
@@ -35,10 +35,8 @@ def hold_data_folder(folder: Path) -> Iterator[None]:
 
     Raises DataError where another program makes data there, and OSError.
     """
-    lock = take_lock(folder / LOCK_FILE)
-    if lock is None:
-        raise DataError(f"another program makes data in {folder}: let it end, or give another --data-dir")
-    with lock:
+    taken = DataError(f"another program makes data in {folder}: let it end, or give another --data-dir")
+    with hold_lock(folder / LOCK_FILE, taken):
         for path in folder.glob(f"{UNFINISHED}*"):
             if path.is_dir():
                 shutil.rmtree(path)

@@ -48,9 +48,10 @@ class BatchLoss:
             policy_logits, value_logits, lead, ownership = (*network(batch.planes), None, None)[:4]
         policy_logits, value_logits = policy_logits.float(), value_logits.float()
         target = make_value_target(batch.value, batch.win_rate, config.value_blend)
-        smoothing = config.label_smoothing if torch.is_grad_enabled() else 0.0
-        policy_loss = calculate_policy_loss(policy_logits, smooth(batch.policy, smoothing))
-        if self.player is not None:
+        if self.player is None:
+            smoothing = config.label_smoothing if torch.is_grad_enabled() else 0.0
+            policy_loss = calculate_policy_loss(policy_logits, smooth(batch.policy, smoothing))
+        else:
             moves = find_moves(batch)
             advantage = measure_advantage(batch.value, value_logits, config.baseline)
             policy_loss = calculate_gain_loss(-calculate_policy_loss(policy_logits, moves),

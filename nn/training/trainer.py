@@ -65,8 +65,8 @@ class Trainer:
         self.optimizer = make_optimizer(learner, self.config)
         self.precision = choose_precision(self.device)
         self.schedule = make_schedule(config)
-        self.keeps_norms = config.objective == REINFORCE
-        player = copy.deepcopy(self.network).eval().requires_grad_(False) if self.keeps_norms else None
+        plays_to_win = config.objective == REINFORCE
+        player = copy.deepcopy(self.network).eval().requires_grad_(False) if plays_to_win else None
         self.loss = BatchLoss(self.config, self.precision, self.device, player)
         self.sums = self.new_sums()
         self.progress = RunProgress(generation=self.data.generation)
@@ -175,7 +175,7 @@ class Trainer:
         A policy that has not learnt anything yet is then the one that played.
         """
         self.network.train()
-        for module in self.network.modules() if self.keeps_norms else ():
+        for module in self.network.modules() if self.loss.player is not None else ():
             if isinstance(module, torch.nn.BatchNorm2d):
                 module.eval()
 

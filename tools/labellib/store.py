@@ -2,27 +2,22 @@
 
 import json
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
 
 from common.atomic_file import write_atomically
-from common.lock_file import take_lock
+from common.lock_file import hold_lock
 from nn.data.data_file import Blocks, write_arrays
 from nn.data.labels import LabelFile, Labels, read_labels
 from tools.labellib.teacher import LabelError
 
 
-@contextmanager
-def hold_labels(out: Path) -> Iterator[None]:
-    """Keep other runs from the labels of a file in this block; raises LabelError while one has them, and OSError."""
-    lock = take_lock(out.with_name(f".{out.name}.lock"))
-    if lock is None:
-        raise LabelError(f"another run makes {out}: let it end, or give another --out")
-    with lock:
-        yield
+def hold_labels(out: Path) -> AbstractContextManager[None]:
+    """Keep other runs from the labels of a file in a block, which raises LabelError while one has them, and OSError."""
+    taken = LabelError(f"another run makes {out}: let it end, or give another --out")
+    return hold_lock(out.with_name(f".{out.name}.lock"), taken)
 
 
 class LabelStore:

@@ -9,7 +9,7 @@ from typing import Any
 import optuna
 from optuna.trial import TrialState
 
-from common.lock_file import take_lock
+from common.lock_file import hold_lock
 from common.print_console import print_out
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
@@ -113,10 +113,8 @@ def try_setting(study: optuna.Study, config: TuneConfig, play: PlayGames) -> Non
 def run_study(config: TuneConfig, play: PlayGames = play_games) -> optuna.Study:
     """Try settings until there are as many as asked for; raises MatchError and KeyboardInterrupt as a match does."""
     study = open_study(config)
-    lock = take_lock(config.match.directory / LOCK_FILE)
-    if lock is None:
-        raise MatchError(f"another tune.py is at work in {config.match.directory}")
-    with lock:
+    taken = MatchError(f"another tune.py is at work in {config.match.directory}")
+    with hold_lock(config.match.directory / LOCK_FILE, taken):
         repeat_broken_trials(study)
         while len(judged_trials(study)) < config.trials:
             try_setting(study, config, play)
