@@ -24,9 +24,9 @@ from board.score import area_without
 from board.stone import Stone
 from common.atomic_file import write_atomically
 from common.command_line import FiniteRange, run_command
-from common.exit_status import EXIT_FAILED, EXIT_OK, EXIT_REFUSED
+from common.exit_status import EXIT_FAILED, EXIT_OK, ProgramError, tell_failures
 from common.interrupt import StopRequest
-from common.print_console import print_err, print_out
+from common.print_console import print_out
 from gtp.engine_process import EngineError, GtpProcess, get_search_path
 from sgf.archive import list_archive, list_games
 from sgf.grammar import SGFError
@@ -243,30 +243,21 @@ def main(kifu_dir: Path, workers: int, timeout: float) -> int:
     """
     program = shutil.which("gnugo", path=get_search_path())
     if program is None:
-        return fail("GNU Go is not installed (Debian: apt install gnugo); no result was changed", EXIT_REFUSED)
+        raise ProgramError("GNU Go is not installed (Debian: apt install gnugo); no result was changed")
     folder = kifu_dir / str(max(list_archive(kifu_dir), default=1))
     paths = list(list_games(folder).values()) if folder.is_dir() else []
     if not paths:
-        return fail(f"no games in {folder}: run selfplay_main.py first", EXIT_REFUSED)
+        raise ProgramError(f"no games in {folder}: run selfplay_main.py first")
     pool = GnuGoPool(program, min(workers, len(paths)), timeout)
-    with StopRequest() as stop:
-        try:
-            pool.run(paths, stop)
-        except OSError as error:
-            return fail(f"{error.strerror or error}: {error.filename or folder}", EXIT_FAILED)
+    with StopRequest() as stop, tell_failures(folder):
+        pool.run(paths, stop)
     print_out(summarize(folder, pool.corrections, len(paths)))
     if stop.name:
         return 128 + int(signal.Signals[stop.name])
     if pool.has_given_up:
-        return fail(f"{program} failed {MAX_FAILURES} times in a row and is given up on; the results that it did not "
-                    "judge stand (FINAL_STATUS=false ./pipeline.sh does without it)", EXIT_FAILED)
+        raise ProgramError(f"{program} failed {MAX_FAILURES} times in a row and is given up on; the results that it "
+                           "did not judge stand (FINAL_STATUS=false ./pipeline.sh does without it)", EXIT_FAILED)
     return EXIT_FAILED if all(correction.reason for correction in pool.corrections) else EXIT_OK
-
-
-def fail(text: str, status: int) -> int:
-    """Say in one line why nothing more happens, and return the exit status."""
-    print_err(f"get_final_status.py: {text}")
-    return status
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ except ModuleNotFoundError as error:
 
 from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteFloat, FiniteRange, run_command
-from common.exit_status import EXIT_REFUSED
 from common.print_console import print_err
 from engine.doctor import run_doctor
 from engine.levels import FULL_LEVEL
@@ -250,7 +249,7 @@ def start() -> int:
         arguments, notes = translate_arguments(sys.argv[1:], {str(param.name) for param in main.params})
     except StartError as error:
         click.echo(f"main.py: {error}", err=True)
-        return EXIT_REFUSED
+        return error.status
     for note in notes:
         click.echo(note, err=True)
     return run_command(main, "main.py", arguments)

@@ -16,7 +16,7 @@ import learning_param
 from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteFloat, FiniteRange, run_command
 from common.cores import count_usable_cores
-from common.exit_status import EXIT_OK, EXIT_REFUSED, reason_of, status_of
+from common.exit_status import EXIT_OK, tell_failures
 from common.print_console import print_err, print_out
 from engine.options import MAX_TEMPERATURE, MIN_POLICY_TEMPERATURE, RESIGN_THRESHOLD, find_model
 from mcts.constant import C_SCALE, ROOT_NOISE
@@ -100,7 +100,7 @@ def main(
     cache_mb: int, dry_run: bool, **options: Any,
 ) -> int:
     """Play games of the network against itself; the same command goes on with an unfinished batch."""
-    from selfplay.archive import ArchiveError, BatchSettings, lock_archive, open_batch
+    from selfplay.archive import BatchSettings, lock_archive, open_batch
     from selfplay.local_pool import LocalPool, share_cores
     from selfplay.supervisor import Supervisor
     from selfplay.worker import WorkerTask
@@ -109,40 +109,29 @@ def main(
     seed_given = options["seed"] is not None
     if not seed_given:
         options["seed"] = secrets.randbits(63)
-    try:
-        model_path = find_self_play_model(model)
-        if dry_run:
-            return estimate(BatchSettings(**options), model_path, use_gpu, processes, batch_size)
-        with lock_archive(save_dir):
-            remote_pool = None if ray_address is None else connect(ray_address)
-            batch = open_batch(save_dir, BatchSettings(**options), seed_given)
-            task = WorkerTask(batch.folder, batch.number, batch.settings, model_path, use_gpu,
-                              share_cores(processes, count_usable_cores())[1], batch_size, cache_mb)
-            pool = (remote_pool(task, processes) if remote_pool
-                    else LocalPool(task, processes, len(batch.missing)))
-            try:
-                return play(batch, Supervisor(batch, pool), pool.description, model_path)
-            except SelfPlayError:
-                batch.discard_if_empty()
-                raise
-    except ArchiveError as error:
-        return fail(str(error), EXIT_REFUSED)
-    except SelfPlayError as error:
-        return fail(str(error), error.status)
-    except OSError as error:
-        return fail(reason_of(error, save_dir), status_of(error))
+    model_path = find_self_play_model(model)
+    if dry_run:
+        return estimate(BatchSettings(**options), model_path, use_gpu, processes, batch_size)
+    with tell_failures(save_dir), lock_archive(save_dir):
+        remote_pool = None if ray_address is None else connect(ray_address)
+        batch = open_batch(save_dir, BatchSettings(**options), seed_given)
+        task = WorkerTask(batch.folder, batch.number, batch.settings, model_path, use_gpu,
+                          share_cores(processes, count_usable_cores())[1], batch_size, cache_mb)
+        pool = (remote_pool(task, processes) if remote_pool
+                else LocalPool(task, processes, len(batch.missing)))
+        try:
+            return play(batch, Supervisor(batch, pool), pool.description, model_path)
+        except SelfPlayError:
+            batch.discard_if_empty()
+            raise
 
 
 def estimate(settings: Any, model: str, use_gpu: bool, processes: int, batch_size: int | None) -> int:
     """Say what the games would take, and return the exit status."""
-    from nn.model_file import ModelFileError
     from selfplay.estimate import estimate_batch
 
-    try:
-        for line in estimate_batch(settings, model, use_gpu, processes, batch_size):
-            print_out(line)
-    except ModelFileError as error:
-        return fail(str(error), 2)
+    for line in estimate_batch(settings, model, use_gpu, processes, batch_size):
+        print_out(line)
     return EXIT_OK
 
 
@@ -179,12 +168,6 @@ def play(batch: Any, supervisor: Any, place: str, model: str) -> int:
         print_err(f"stopped by {stopped}: the same command goes on with {batch.folder}")
         return 128 + int(signal.Signals[stopped])
     return EXIT_OK
-
-
-def fail(text: str, status: int) -> int:
-    """Say in one line why nothing more happens, and return the exit status."""
-    print_err(f"selfplay_main.py: {text}")
-    return status
 
 
 def start() -> int:

@@ -23,8 +23,9 @@ from click.core import ParameterSource
 import learning_param
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
+from common.exit_status import tell_failures
 from common.interrupt import Terminated, raise_on_sigterm
-from common.print_console import print_err, print_out
+from common.print_console import print_out
 from nn.training.network_options import NETWORK_DEFAULTS, TAKEN_FROM_START, check_network_options
 from nn.training.objective import BASELINES, IMITATE, NO_BASELINE, OBJECTIVES, REINFORCE, check_objective
 from nn.training.run_config import TrainError
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from nn.data.sources import Sources
 
 PROGRAM_DIR = Path(__file__).resolve().parent
+INTACT = "the files written before are intact"
 
 SL_OUTPUT, RL_OUTPUT = (PROGRAM_DIR / "model" / name for name in ("sl-model.bin", "rl-model.bin"))
 # Defaults of supervised learning, of --objective reinforce and of --rl.
@@ -243,14 +245,11 @@ def main(**options: Any) -> None:
     for name, values in NETWORK_DEFAULTS.items():
         if options[name] is None:
             options[name] = values[pooled]
-    try:
-        check_network_options(options, rl, labels, kifu_dir)
-        check_objective(options, rl, labels, kifu_dir, was_given)
-    except TrainError as error:
-        fail(str(error), 2)
+    check_network_options(options, rl, labels, kifu_dir)
+    check_objective(options, rl, labels, kifu_dir, was_given)
     way = 2 if rl else 1 if options["objective"] == REINFORCE else 0
     if rl and options["minutes"] is not None:
-        fail("--minutes is for supervised learning: a generation of --rl true lasts --epochs passes", 2)
+        raise TrainError("--minutes is for supervised learning: a generation of --rl true lasts --epochs passes")
     if options["epochs"] is None and options["minutes"] is None:
         options["epochs"] = DEFAULTS["epochs"][way]
     for name, usual in DEFAULTS.items():
@@ -259,42 +258,30 @@ def main(**options: Any) -> None:
     options["data_dir"], options["output"] = Path(options["data_dir"] or PROGRAM_DIR / "data"), Path(options["output"])
     options["start"], options["tensorboard"] = options["start"] or "", options["tensorboard"] or ""
 
-    from nn.data.dataset import DataError
     from nn.data.sources import Sources
     from nn.data.value_choice import ValueChoice
     from nn.training.learn import POLICY_GRADIENT, REINFORCEMENT, SUPERVISED, TrainConfig, estimate, train
     from nn.training.process_group import ProcessGroup
 
     if options["tensorboard"] and importlib.util.find_spec("tensorboard") is None:
-        fail("--tensorboard needs a package that is not installed: pip install tensorboard", 2)
-    try:
-        with ProcessGroup(options["use_gpu"]) as group:
-            read_games = kifu_dir and partial(make_data, Sources(
-                kifu_dir, rl, pooled, options["board_sizes"], labels, archive, options["window_size"],
-                ValueChoice(options["player"], options["one_value"]), workers))
-            recipe = (SUPERVISED, POLICY_GRADIENT, REINFORCEMENT)[way]
-            stopped = (estimate if dry_run else train)(TrainConfig(**options), recipe, group, read_games)
-    except (DataError, TrainError) as error:
-        fail(str(error), 2)
-    except OSError as error:
-        place = error.filename or options["output"].parent
-        fail(f"{error.strerror or error}: {place}; the files written before are intact", 1)
+        raise TrainError("--tensorboard needs a package that is not installed: pip install tensorboard")
+    with tell_failures(options["output"].parent, INTACT), ProcessGroup(options["use_gpu"]) as group:
+        read_games = kifu_dir and partial(make_data, Sources(
+            kifu_dir, rl, pooled, options["board_sizes"], labels, archive, options["window_size"],
+            ValueChoice(options["player"], options["one_value"]), workers))
+        recipe = (SUPERVISED, POLICY_GRADIENT, REINFORCEMENT)[way]
+        stopped = (estimate if dry_run else train)(TrainConfig(**options), recipe, group, read_games)
     if stopped:
         sys.exit(128 + signal.Signals[stopped])
 
 
 def learn_bad_moves(options: dict[str, Any]) -> None:
     """Learn the classifier of bad moves."""
-    from nn.data.data_file import DataError
     from nn.training.bad_moves import BadMoveConfig, learn_from_games
 
-    try:
-        config = BadMoveConfig.of(options, set(filter(was_given, options)), PROGRAM_DIR)
+    config = BadMoveConfig.of(options, set(filter(was_given, options)), PROGRAM_DIR)
+    with tell_failures(config.output, INTACT):
         stopped = learn_from_games(config, options["restart"], print_out)
-    except (DataError, TrainError) as error:
-        fail(str(error), 2)
-    except OSError as error:
-        fail(f"{error.strerror or error}: {error.filename or options['output']}; all written before is intact", 1)
     if stopped:
         sys.exit(128 + signal.Signals[stopped])
 
@@ -318,29 +305,19 @@ def take_shape_of_start(options: dict[str, Any]) -> None:
 
 
 def make_data(sources: "Sources", folder: Path) -> None:
-    """Turn games into npz files; ends the program where not one game is usable, and where it is told to stop."""
-    from nn.data.data_generator import NoTrainingDataError
-
+    """Turn games into npz files; raises TrainError where it is told to stop."""
     try:
         with raise_on_sigterm():
             sources.make_data(folder)
-    except NoTrainingDataError as error:
-        fail(str(error), 2)
     except KeyboardInterrupt as stop:
-        fail("stopped while games were read: the data of before are intact, the same command reads the games anew",
-             128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT))
-
-
-def fail(text: str, status: int) -> None:
-    """Say in one line why nothing more happens (once, under torchrun), and end."""
-    if os.environ.get("RANK", "0") == "0":
-        print_err(f"train.py: {text}")
-    sys.exit(status)
+        status = 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)
+        raise TrainError("stopped while games were read: the data of before are intact, the same command reads the "
+                         "games anew", status) from None
 
 
 def start() -> int:
-    """Run the command line and return the exit status."""
-    return run_command(main, "train.py")
+    """Run the command line and return the exit status; under torchrun the first process speaks for all."""
+    return run_command(main, "train.py", speaks=os.environ.get("RANK", "0") == "0")
 
 
 if __name__ == "__main__":

@@ -24,10 +24,9 @@ except ModuleNotFoundError as error:
 from board.constant import DEFAULT_KOMI
 from browser.server import serve
 from common.command_line import FiniteFloat, FiniteRange, run_command
-from common.exit_status import EXIT_FAILED, EXIT_REFUSED
+from common.exit_status import EXIT_FAILED, ProgramError
 from common.print_console import print_err
 from engine.levels import FULL_LEVEL
-from engine.loader import LoadError
 from engine.options import DEFAULT_MODEL, EngineOptions, find_model
 from mcts.searches import DEFAULT_SEARCH, SEARCHES
 
@@ -61,7 +60,7 @@ COUNT = click.IntRange(min=1)
 @click.option("--watch", multiple=True, type=click.Path(exists=True, file_okay=False, path_type=Path),
               show_default="the current one",
               help="Folder of a training or a pipeline to show, with model/ and archive/ in it; may be given again.")
-def main(port: int, host: str, token: str, opens: bool, model: str, watch: tuple[Path, ...], **arguments: Any) -> int:
+def main(port: int, host: str, token: str, opens: bool, model: str, watch: tuple[Path, ...], **arguments: Any) -> None:
     """Play and analyze in a browser."""
     try:
         found = find_model(model, Path(__file__).resolve().parent)
@@ -83,13 +82,9 @@ def main(port: int, host: str, token: str, opens: bool, model: str, watch: tuple
     try:
         with suppress(KeyboardInterrupt):
             asyncio.run(serve(open_hall, host, port, token, on_ready, watch or (Path(),)))
-    except LoadError as error:
-        print_err(f"web.py: {error}")
-        return EXIT_REFUSED
     except OSError as error:
-        print_err(f"web.py: cannot listen on {host}:{port}: {error.strerror or error}; give another --host or --port")
-        return EXIT_FAILED
-    return 0
+        raise ProgramError(f"cannot listen on {host}:{port}: {error.strerror or error}; give another --host or --port",
+                           EXIT_FAILED) from None
 
 
 def start() -> None:

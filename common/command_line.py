@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from common.exit_status import EXIT_INTERRUPTED, EXIT_OK
+from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, ProgramError, reason_of, status_of
 from common.print_console import print_err
 
 
@@ -28,22 +28,34 @@ class FiniteRange(FiniteFloat, click.FloatRange):
     """A finite number of a range; click.FloatRange alone lets nan pass."""
 
 
-def run_command(command: click.Command, name: str, arguments: Sequence[str] | None = None) -> int:
+def run_command(command: click.Command, name: str, arguments: Sequence[str] | None = None,
+                speaks: bool = True) -> int:
     """Run a click command on the arguments, by default the program's, and return the exit status.
 
-    A bad option is one line that begins with `name`, and status 2. Ctrl-C before the command has begun its work is
-    status 130.
+    A bad option is one line that begins with `name`, and status 2; so is whatever else ends the program (ProgramError,
+    OSError), with its status. Ctrl-C is status 130. One of many processes that does not speak only ends so.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    say = print_err if speaks else no_words
     try:
         status = command.main(arguments, prog_name=name, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
-        print_err(error.format_message())
+        say(error.format_message())
         return error.exit_code
     except click.ClickException as error:
-        print_err(f"{name}: {' '.join(error.format_message().split())} (see {name} --help)")
+        say(f"{name}: {' '.join(error.format_message().split())} (see {name} --help)")
         return error.exit_code
+    except ProgramError as error:
+        say(f"{name}: {error}")
+        return error.status
+    except OSError as error:
+        say(f"{name}: {reason_of(error)}")
+        return status_of(error)
     except (click.Abort, KeyboardInterrupt):
         return EXIT_INTERRUPTED
     return status if isinstance(status, int) else EXIT_OK
+
+
+def no_words(*_: object) -> None:
+    """Say nothing."""

@@ -1,6 +1,8 @@
-"""How programs end: their exit statuses, the same in all of them."""
+"""How programs end: their exit statuses, the same in all of them, and the line that says why."""
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 EXIT_OK = 0
@@ -11,11 +13,43 @@ EXIT_INTERRUPTED = 130  # by Ctrl-C
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
+class ProgramError(Exception):
+    """What ends a program that nobody catches it in: the text is one line for the user (run_command prints it).
+
+    Attributes:
+        status: How the program is to end.
+    """
+
+    def __init__(self, text: str, status: int = EXIT_REFUSED) -> None:
+        """Keep the exit status."""
+        super().__init__(text)
+        self.status = status
+
+
 def status_of(error: OSError) -> int:
     """Return how a program ends that cannot write: as failed where the disk is full, else refused for the path."""
     return EXIT_FAILED if error.errno in DISK_ERRORS else EXIT_REFUSED
 
 
-def reason_of(error: OSError, place: str | Path) -> str:
+def reason_of(error: OSError, place: str | Path = "") -> str:
     """Return what failed, and where: at the file that the system names, else at `place`; our own words stay alone."""
-    return f"{error.strerror}: {error.filename or place}" if error.strerror else str(error)
+    if not error.strerror:
+        return str(error)
+    return f"{error.strerror}: {error.filename or place}" if error.filename or place else error.strerror
+
+
+@contextmanager
+def tell_failures(place: str | Path, kept: str = "", stopped: str = "") -> Iterator[None]:
+    """Within, what the system refuses at `place` ends the program, as does Ctrl-C where `stopped` says what to do.
+
+    `kept` says what is not lost. Raises ProgramError for both.
+    """
+    try:
+        yield
+    except OSError as error:
+        text = reason_of(error, place)
+        raise ProgramError(f"{text}; {kept}" if kept else text, status_of(error)) from error
+    except KeyboardInterrupt:
+        if not stopped:
+            raise
+        raise ProgramError(stopped, EXIT_INTERRUPTED) from None

@@ -23,11 +23,12 @@ from board.state import BLACK, EMPTY, KO_POS, TO_MOVE
 from board.stone import Stone
 from board.zobrist_hash import HASH_TABLE
 from common.atomic_file import write_atomically
+from common.exit_status import ProgramError
 
 HEAD = re.compile(r"# book size (\d+) komi (-?\d+(?:\.\d+)?)")
 
 
-class BookError(ValueError):
+class BookError(ProgramError):
     """A book that cannot be used; the text is one line for the user."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from common.exit_status import ProgramError
 from common.patience import say_if_slow
 from common.print_console import print_err
 from engine.options import EngineOptions
@@ -30,7 +31,7 @@ def without_collector() -> Iterator[None]:
         gc.enable()
 
 
-class LoadError(Exception):
+class LoadError(ProgramError):
     """The engine cannot be loaded; the text is one line for the user."""
 
 
@@ -123,7 +124,7 @@ class EngineLoader:
             if is_abandoned():
                 raise AbandonedError
         if self._engine is None or self.error is not None:
-            raise LoadError(self.error)
+            raise LoadError(str(self.error))
         return self._engine
 
     def _make_once(self) -> "Engine":

@@ -9,6 +9,7 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from common.exit_status import ProgramError
 from gtp.parameters import PARAMETERS
 
 MODES = {"gtp": ("--analysis-json", "false"), "analysis": ("--analysis-json", "true")}
@@ -18,7 +19,7 @@ SETTING = re.compile(r"\s*([A-Za-z0-9_.]+)\s*=\s*([^#\n]*)")
 MAX_NAMED = 12  # unknown settings that a note names
 
 
-class StartError(ValueError):
+class StartError(ProgramError):
     """A command line that cannot be translated; the text is one line."""
 
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from board.state import SIZE, State
 from common.atomic_file import write_atomically
+from common.exit_status import ProgramError
 from common.kernel import kernel
 from common.lanes import LANES, greater_lanes, load_lanes, spread_lanes, store_lanes
 from nn.inference.steps.winograd import (
@@ -41,7 +42,7 @@ MOST_FILTERS, MOST_LAYERS, MOST_KERNEL = 256, 16, 19
 BAD_MOVES = 0.62
 
 
-class ClassifierError(ValueError):
+class ClassifierError(ProgramError):
     """A file of a classifier that cannot be used; the text is one line for the user."""
 
 

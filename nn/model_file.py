@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from common.exit_status import ProgramError
 
 # Stands for a network with random (seeded) weights wherever a model file may be named.
 RANDOM_MODEL = "none"
@@ -43,7 +44,7 @@ def read_model_file(path: str | Path) -> ModelFile:
     return ModelFile(str(path), Path(path).read_bytes())
 
 
-class ModelFileError(Exception):
+class ModelFileError(ProgramError):
     """A model file that cannot be used; one line with path, reason and what to do."""
 
     def __init__(self, path: str | Path | ModelFile, reason: str, advice: str = SUGGESTION) -> None:

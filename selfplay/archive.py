@@ -15,6 +15,7 @@ from typing import IO, Any
 import learning_param
 from board.ruleset import Rules
 from common.atomic_file import write_atomically
+from common.exit_status import ProgramError
 from common.lock_file import take_lock
 from mcts.constant import C_SCALE, ROOT_NOISE
 from mcts.searches import DEFAULT_TARGET, SELF_PLAY_SEARCH
@@ -25,7 +26,7 @@ LOG_FILE = "selfplay.log"
 LOCK_FILE = ".selfplay.lock"
 
 
-class ArchiveError(Exception):
+class ArchiveError(ProgramError):
     """The archive cannot be used; the text is one line for the user."""
 
 

@@ -4,19 +4,18 @@ import time
 from collections.abc import Iterable
 from typing import Protocol
 
-from common.exit_status import EXIT_FAILED
+from common.exit_status import EXIT_FAILED, ProgramError
 
 # Games from elsewhere that are written at a time: a disk that is told to sync several files does them together.
 WRITERS = 8
 
 
-class SelfPlayError(Exception):
+class SelfPlayError(ProgramError):
     """A run that cannot go on; the text is one line for the user."""
 
     def __init__(self, text: str, status: int = EXIT_FAILED) -> None:
         """Keep the exit status."""
-        super().__init__(text)
-        self.status = status
+        super().__init__(text, status)
 
 
 class WorkerHandle:

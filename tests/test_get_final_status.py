@@ -8,10 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import get_final_status
 from tests.files import write_files
+from tests.tools.in_process import ProgramRunner
 
 # Black owns the left, White the right part of 5x5; in DEAD a white stone at A1 makes the left nobody's for our count.
 MOVES = ";B[ca];W[da];B[cb];W[db];B[cc];W[dc];B[cd];W[dd];B[ce];W[de]"
@@ -25,7 +26,7 @@ TRUE_RESULT = "B+4.5"
 
 def run(archive: Path, *options: str) -> Result:
     """Run the program; its exit status is `return_value`."""
-    return CliRunner().invoke(get_final_status.main, ["--kifu-dir", str(archive), *options], standalone_mode=False)
+    return ProgramRunner().invoke(get_final_status.main, ["--kifu-dir", str(archive), *options])
 
 
 def make_archive(tmp_path: Path, games: dict[str, str]) -> Path:
@@ -48,7 +49,7 @@ def test_dead_stones_come_off_and_we_count(tmp_path: Path, gnugo: str) -> None:
              "8.sgf": EMPTY, "9.sgf": EARLY, "10.sgf": LONG}
     folder = make_archive(tmp_path, games) / "10"
     result = run(tmp_path)
-    assert result.return_value == 0, result.stderr
+    assert result.exit_code == 0, result.stderr
     texts = {path.name: path.read_text() for path in folder.iterdir()}
     assert texts == {**games, "2.sgf": LIVE % TRUE_RESULT, "3.sgf": DEAD % TRUE_RESULT}
     assert (tmp_path / "2" / "1.sgf").read_text() == LIVE % "W+1.5", "only the newest batch"
@@ -71,7 +72,7 @@ def test_a_gnu_go_that_hangs_or_talks_nonsense_is_given_up_on(
     games = {f"{number}.sgf": LIVE % "W+1.5" for number in range(1, 30)}
     archive = make_archive(tmp_path / "archive", games)
     result = run(archive, "--timeout", "0.3" if "sleep" in answer else "30", "--process", "2")
-    assert result.return_value == 1
+    assert result.exit_code == 1
     assert reason in result.stdout and "not looked at" in result.stdout
     assert result.stderr.count("\n") == 1 and "failed 3 times in a row and is given up on" in result.stderr
     assert 3 <= len((tmp_path / "asked").read_text()) <= 6
@@ -91,13 +92,13 @@ def test_ctrl_c_ends_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     thread.start()
     result = run(archive, "--timeout", "3600")
     thread.join()
-    assert result.return_value == 130 and "8 not looked at" in result.stdout and not result.stderr
+    assert result.exit_code == 130 and "8 not looked at" in result.stdout and not result.stderr
 
 
 def test_without_gnu_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(get_final_status.shutil, "which", lambda *_, **__: None)
     result = run(make_archive(tmp_path, {"1.sgf": LIVE % "W+1.5"}))
-    assert result.return_value == 2
+    assert result.exit_code == 2
     assert result.stderr == ("get_final_status.py: GNU Go is not installed (Debian: apt install gnugo); "
                              "no result was changed\n")
 
@@ -107,4 +108,4 @@ def test_an_archive_without_games(tmp_path: Path, gnugo: str, folders: list[str]
     for name in folders:
         (tmp_path / name).mkdir()
     result = run(tmp_path)
-    assert result.return_value == 2 and result.stderr.count("\n") == 1 and "no games in" in result.stderr
+    assert result.exit_code == 2 and result.stderr.count("\n") == 1 and "no games in" in result.stderr

@@ -19,11 +19,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 # The parts that measure are imported when they are needed: worker processes import this file once more.
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
-from common.exit_status import EXIT_REFUSED
-from common.print_console import print_err
+from common.exit_status import tell_failures
 from engine.options import find_file, find_model
 from nn.model_file import CLASSIFIER_FILE, find_classifier
-from tools.benchlib.measure import BenchSettings, Figure, NoGamesError
+from tools.benchlib.measure import BenchSettings, Figure
 from tools.benchlib.options import (
     BOARD_SIZE_OPTION,
     ENGINE_VISITS,
@@ -49,27 +48,15 @@ def run(suites: Iterable[Suite], json_path: Path | None, **options: Any) -> None
     for suite in suites:
         for item in suite(BenchSettings(**options)):
             report.add(item)
-    try:
+    with tell_failures(json_path or ""):
         report.finish(json_path)
-    except OSError as error:
-        fail(f"cannot write {json_path}: {error.strerror}")
-
-
-def fail(text: str) -> None:
-    """Say in one line what is wrong with the options, and end."""
-    print_err(f"bench: {text}")
-    sys.exit(EXIT_REFUSED)
 
 
 def run_with_model(suites: Iterable[Suite], model: str, **options: Any) -> None:
-    """Run suites that need the network; a model or games that cannot be used end the program."""
-    from nn.model_file import ModelFileError
-    try:
-        if judge := options.get("judge_model"):
-            options["judge_model"] = find_model(judge, PROGRAM_DIR)
-        run(suites, model=find_model(model, PROGRAM_DIR), **options)
-    except (FileNotFoundError, ModelFileError, NoGamesError) as error:
-        fail(str(error))
+    """Run suites that need the network."""
+    if judge := options.get("judge_model"):
+        options["judge_model"] = find_model(judge, PROGRAM_DIR)
+    run(suites, model=find_model(model, PROGRAM_DIR), **options)
 
 
 def check_changes(context: click.Context, _: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -139,26 +126,18 @@ def engine(**options: Any) -> None:
 @with_options(KIFU_DIR, BOARD_SIZE_OPTION)
 def data(**options: Any) -> None:
     """Games a second from SGF to training data; a run takes as long as the folder does."""
-    from nn.data.data_generator import NoTrainingDataError
     from tools.benchlib.data_bench import measure_data
 
-    try:
-        run([measure_data], **options)
-    except NoTrainingDataError as error:
-        fail(str(error))
+    run([measure_data], **options)
 
 
 @main.command()
 @with_options(KIFU_DIR, USE_GPU, BOARD_SIZE_OPTION, count_games(500, "Games to learn from."))
 def training(**options: Any) -> None:
     """Positions a second of training, in turn with a bare loop of forward, backward and step."""
-    from nn.data.data_generator import NoTrainingDataError
     from tools.benchlib.training_bench import measure_training
 
-    try:
-        run([measure_training], **options)
-    except (NoTrainingDataError, NoGamesError, OSError) as error:
-        fail(str(error))
+    run([measure_training], **options)
 
 
 @main.command()
@@ -240,10 +219,7 @@ def tactics(**options: Any) -> None:
     """How many strings proof-number search settles, by the positions it may look at, and what came of them."""
     from tools.benchlib.tactics_bench import measure_tactics
 
-    try:
-        run([measure_tactics], **options)
-    except NoGamesError as error:
-        fail(str(error))
+    run([measure_tactics], **options)
 
 
 @main.command()
@@ -255,14 +231,10 @@ def tactics(**options: Any) -> None:
 )
 def bad_moves(classifier: str, **options: Any) -> None:
     """How many bad moves a classifier, and the network's policy, tell from good ones, and at what cost."""
-    from nn.classifier import ClassifierError
     from tools.benchlib.bad_moves_bench import measure_bad_moves
 
-    try:
-        path = find_file(classifier, PROGRAM_DIR, "classifier", "give its path with --classifier")
-        run_with_model([measure_bad_moves], classifier=find_classifier(path, options["board_size"]), **options)
-    except (OSError, ClassifierError) as error:
-        fail(str(error))
+    path = find_file(classifier, PROGRAM_DIR, "classifier", "give its path with --classifier")
+    run_with_model([measure_bad_moves], classifier=find_classifier(path, options["board_size"]), **options)
 
 
 @main.command()
@@ -298,13 +270,9 @@ def selfplay(**options: Any) -> None:
 )
 def cluster(**options: Any) -> None:
     """What bounds self-play on many machines: a core without the network, and the place where all games arrive."""
-    from selfplay.worker_pool import SelfPlayError
     from tools.benchlib.cluster_bench import measure_cluster
 
-    try:
-        run([measure_cluster], **options)
-    except SelfPlayError as error:
-        fail(str(error))
+    run([measure_cluster], **options)
 
 
 @main.command()
@@ -319,10 +287,7 @@ def growth(**options: Any) -> None:
     """How cost grows with visits, boards, games at a time, windows and collections (each point once)."""
     from tools.benchlib.growth_bench import measure_growth
 
-    try:
-        run([measure_growth], **options)
-    except (OSError, NoGamesError) as error:
-        fail(str(error))
+    run([measure_growth], **options)
 
 
 @main.command()

@@ -23,7 +23,7 @@ from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_S
 from board.go_board import GoBoard, IllegalMoveError
 from board.stone import Stone
 from common.command_line import FiniteFloat, FiniteRange, run_command
-from common.exit_status import EXIT_INTERRUPTED, EXIT_REFUSED, reason_of, status_of
+from common.exit_status import tell_failures
 from common.interrupt import block_interrupts
 from common.lock_file import hold_lock
 from common.print_console import print_err
@@ -31,7 +31,6 @@ from engine.book import Book, BookError, find_key, turn_back, turn_move
 from engine.engine import Engine
 from engine.loader import make_source
 from engine.options import DEFAULT_MODEL, EngineOptions, find_model
-from nn.model_file import ModelFileError
 from sgf.collection import read_folder
 
 # The share of the games in a reply's likelihood, where the position was met so often or more.
@@ -160,30 +159,19 @@ def make_book(maker: BookMaker, out: Path, minutes: float, positions: int) -> No
 @click.option("--kifu-dir", type=click.Path(exists=True, file_okay=False, path_type=Path), default=None,
               help="Folder of SGF files that tell replies, too.")
 def main(out: Path, board_size: int, komi: float, model: str, visits: int, minutes: float, positions: int, plies: int,
-         least_likely: float, kifu_dir: Path | None) -> int:
+         least_likely: float, kifu_dir: Path | None) -> None:
     """Make an opening book, or make one larger."""
     taken = BookError(f"another run is at work on {out}: let it end, or give another --out")
-    try:
-        with hold_lock(out.with_name(f".{out.name}.lock"), taken):
-            book = Book.read(out) if out.exists() else Book(board_size, komi)
-            if (book.board_size, book.komi) != (board_size, komi):
-                raise BookError(f"{out} is for size {book.board_size} and komi {book.komi:g}: give --size and --komi "
-                                "so")
-            options = EngineOptions(size=board_size, komi=komi, visits=visits, strict_visits=visits,
-                                    model=find_model(model, Path(__file__).resolve().parents[1]))
-            engine = Engine(options.for_model(), make_source(options))
-            replies = count_replies(kifu_dir, board_size, plies) if kifu_dir else {}
-            make_book(BookMaker(engine, book, replies, least_likely, plies), out, minutes, positions)
-    except (BookError, ModelFileError) as error:
-        print_err(f"book.py: {error}")
-        return EXIT_REFUSED
-    except OSError as error:
-        print_err(f"book.py: {reason_of(error, out)}")
-        return status_of(error)
-    except KeyboardInterrupt:
-        print_err("book.py: stopped; the same command goes on from here")
-        return EXIT_INTERRUPTED
-    return 0
+    stopped = "stopped; the same command goes on from here"
+    with tell_failures(out, stopped=stopped), hold_lock(out.with_name(f".{out.name}.lock"), taken):
+        book = Book.read(out) if out.exists() else Book(board_size, komi)
+        if (book.board_size, book.komi) != (board_size, komi):
+            raise BookError(f"{out} is for size {book.board_size} and komi {book.komi:g}: give --size and --komi so")
+        options = EngineOptions(size=board_size, komi=komi, visits=visits, strict_visits=visits,
+                                model=find_model(model, Path(__file__).resolve().parents[1]))
+        engine = Engine(options.for_model(), make_source(options))
+        replies = count_replies(kifu_dir, board_size, plies) if kifu_dir else {}
+        make_book(BookMaker(engine, book, replies, least_likely, plies), out, minutes, positions)
 
 
 if __name__ == "__main__":

@@ -19,11 +19,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.atomic_file import write_atomically
 from common.command_line import FiniteRange, run_command
-from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED, reason_of, status_of
-from common.print_console import print_err, print_out
+from common.exit_status import ProgramError, tell_failures
+from common.print_console import print_out
 from tools.comparelib.ways import BASE, WAYS, check_options, choose_ways, read_way
 from tools.match import interrupt
-from tools.matchlib.errors import MatchError
 
 
 @click.command(context_settings={"show_default": True})
@@ -41,10 +40,10 @@ from tools.matchlib.errors import MatchError
 @click.option("--games", type=click.IntRange(0), default=0, help="Games of each way against the base; 0: none.")
 @click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=0.1, help="Time for a move in them.")
 @click.option("--use-gpu", type=bool, default=False, help="Train on the first GPU.")
-def main(out: Path, ways: str, texts: tuple[str, ...], **options: Any) -> int:
+def main(out: Path, ways: str, texts: tuple[str, ...], **options: Any) -> None:
     """Measure ways to train a network beside each other."""
     signal.signal(signal.SIGTERM, interrupt)
-    from tools.comparelib.runs import CompareConfig, Outcome, TrainingFailed, measure_speed, play_base, train_way
+    from tools.comparelib.runs import CompareConfig, Outcome, measure_speed, play_base, train_way
     from tools.comparelib.table import format_page
 
     config = CompareConfig(**options)
@@ -52,28 +51,16 @@ def main(out: Path, ways: str, texts: tuple[str, ...], **options: Any) -> int:
     try:
         chosen = choose_ways(ways, [read_way(text) for text in texts])
         check_options("--base", config.base)
+    except ValueError as error:
+        raise ProgramError(str(error)) from None
+    with tell_failures(out, stopped="stopped: the same command goes on"):
         for way in chosen:
             print_out(f"[{len(outcomes) + 1}/{len(chosen)}] {way.name}: {shlex.join(config.command_of(way)[2:])}")
             row = train_way(config, way)
             outcomes.append(Outcome(way, row, measure_speed(config.model_of(way)), play_base(config, way, chosen[0])))
             page = format_page(config, outcomes, shlex.join(["tools/compare.py", *sys.argv[1:]]))
             write_atomically(out, page.encode())
-    except (ValueError, MatchError) as error:
-        return fail(str(error), EXIT_REFUSED)
-    except TrainingFailed as error:
-        return fail(str(error) if error.status == EXIT_REFUSED else f"{error}; the same command goes on", error.status)
-    except OSError as error:
-        return fail(reason_of(error, out), status_of(error))
-    except KeyboardInterrupt:
-        return fail("stopped: the same command goes on", EXIT_INTERRUPTED)
     print_out("\n" + page)
-    return EXIT_OK
-
-
-def fail(text: str, status: int) -> int:
-    """Say in one line why nothing more happens, and return the exit status."""
-    print_err(f"compare: {text}")
-    return status
 
 
 if __name__ == "__main__":

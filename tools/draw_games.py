@@ -25,14 +25,14 @@ from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_S
 from common.atomic_file import write_atomically
 from common.command_line import FiniteFloat, FiniteRange, run_command
 from common.cores import count_usable_cores
+from common.exit_status import tell_failures
 from common.interrupt import raise_on_sigterm
 from common.lock_file import hold_lock
 from common.parallel import map_in_order
 from common.print_console import print_err
 from tools.labellib.drawing import SHARD_GAMES, DrawSettings, Shard, draw_shard, load_judge
-from tools.labellib.failures import report_failures
 from tools.labellib.judging import check_tells_lead, find_network
-from tools.labellib.teacher import LabelError
+from tools.labellib.teacher import KEPT, STOPPED, LabelError
 
 SETTINGS_FILE, LOCK_FILE = "settings.json", ".draw.lock"
 
@@ -100,7 +100,7 @@ def draw(shards: list[Shard], processes: int) -> int:
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the games.")
 def main(teacher: str, out_dir: Path, games: int, model: str, processes: int | None, **options: Any) -> None:
     """Draw games from a strong network's policy, labelled by it."""
-    with report_failures("draw_games.py", out_dir):
+    with tell_failures(out_dir, KEPT, STOPPED):
         student = model and find_network("--model", model)
         settings = DrawSettings(name_network(find_network("--teacher", teacher)), name_network(student), **options)
         with raise_on_sigterm(), hold_folder(out_dir):

@@ -17,6 +17,7 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.command_line import run_command
+from common.exit_status import tell_failures
 from common.print_console import print_err, print_out
 from tools.matchlib.rating import PairResult, Rating, rate_players
 from tools.matchlib.record import MatchRecord
@@ -85,12 +86,9 @@ def write_metrics(path: Path, rated: dict[int, Rating]) -> None:
     for number, rating in rated.items():
         table.update(number, {"elo": f"{rating.elo:.1f}", "elo_low": f"{rating.low:.1f}",
                               "elo_high": f"{rating.high:.1f}", "elo_games": str(rating.games)})
-    try:
+    with tell_failures(path):
         table.write()
         table.draw()
-    except OSError as error:
-        print_err(f"elo_curve: cannot write {error.filename or path}: {error.strerror}")
-        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -21,14 +21,14 @@ from tqdm import tqdm
 
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import run_command
+from common.exit_status import tell_failures
 from common.interrupt import raise_on_sigterm
 from common.print_console import print_err
 from nn.data.game_report import GameReport
 from sgf.collection import Kifu, Skipped, cut_into_pieces, list_sgf_files, read_pieces
-from tools.labellib.failures import report_failures
 from tools.labellib.network_teacher import NetworkTeacher, names_model
 from tools.labellib.store import LabelStore, hold_labels
-from tools.labellib.teacher import LabelError, Question, Teacher, takes_turns
+from tools.labellib.teacher import KEPT, STOPPED, LabelError, Question, Teacher, takes_turns
 from tools.matchlib.command import split_command
 
 # Games whose labels are written together.
@@ -92,7 +92,7 @@ def label(files: list[tuple[str, str]], teacher: Teacher | NetworkTeacher, store
 @click.option("--use-gpu", type=bool, default=True, help="Use the first CUDA device if there is one, for a model file.")
 def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, rules: str, use_gpu: bool) -> None:
     """Label every position of a folder of games by a stronger engine."""
-    with report_failures("label.py", out), raise_on_sigterm(), hold_labels(out):
+    with tell_failures(out, KEPT, STOPPED), raise_on_sigterm(), hold_labels(out):
         files = list_games(kifu_dir)
         if not files:
             raise LabelError(f"no SGF files in {kifu_dir}")

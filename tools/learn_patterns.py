@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.atomic_file import write_atomically
 from common.command_line import run_command
-from common.exit_status import EXIT_REFUSED, status_of
+from common.exit_status import ProgramError, tell_failures
 from common.print_console import print_err
 from mcts.uct.pattern_table import CODES, draw_code
 from sgf.collection import read_folder
@@ -65,13 +65,12 @@ def list_lines(part: str, model: Model, rows: Rows, least: int) -> Iterator[str]
 @click.option("--rounds", type=click.IntRange(min=1), default=12, help="Updates of every feature.")
 @click.option("--least", type=click.IntRange(min=1), default=50,
               help="How often a pattern must have been a possible move to stand in the table.")
-def main(kifu_dir: Path, out: Path, board_size: int, most: int, rounds: int, least: int) -> int:
+def main(kifu_dir: Path, out: Path, board_size: int, most: int, rounds: int, least: int) -> None:
     """Learn from games what moves weigh in the search without a network."""
     games = list(islice(read_folder(kifu_dir, board_size), most))
     if len(games) < KEPT_BACK:
-        print_err(f"learn_patterns: {kifu_dir} has {len(games)} games on {board_size}x{board_size}; "
-                  f"{KEPT_BACK} are the least to learn from")
-        return EXIT_REFUSED
+        raise ProgramError(f"{kifu_dir} has {len(games)} games on {board_size}x{board_size}; "
+                           f"{KEPT_BACK} are the least to learn from")
     rows = collect_rows(game for i, game in enumerate(games) if i % KEPT_BACK)
     test = collect_rows(games[::KEPT_BACK])
     lines = [f"# part feature value gamma; {len(games)} games, {len(rows.played)} moves, {rounds} rounds"]
@@ -81,12 +80,8 @@ def main(kifu_dir: Path, out: Path, board_size: int, most: int, rounds: int, lea
                 f"mean log likelihood {verdict.log_likelihood:.3f}")
         print_err(note)
         lines += [f"# {note}", *list_lines(part, model, rows, least)]
-    try:
+    with tell_failures(out):
         write_atomically(out, "\n".join([*lines, ""]).encode())
-    except OSError as error:
-        print_err(f"learn_patterns: cannot write {out}: {error.strerror}")
-        return status_of(error)
-    return 0
 
 
 if __name__ == "__main__":

@@ -28,11 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.command_line import FiniteRange, run_command
 from common.cores import count_usable_cores
-from common.exit_status import EXIT_INTERRUPTED
-from common.print_console import print_err
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.dialect import CLIENTS
-from tools.matchlib.errors import MatchError
 from tools.matchlib.options import KOMI, OPENINGS, PARALLEL, SCORING, SEED, SIZE, TIME
 from tools.matchlib.runner import run_match
 
@@ -78,13 +75,7 @@ def main(**options: Any) -> None:
     """Play a match between two GTP engines and print the score with its 95 % interval."""
     signal.signal(signal.SIGTERM, interrupt)
     share_cores(options["parallel"])
-    try:
-        run_match(MatchConfig(**options))
-    except MatchError as error:
-        print_err(f"match: {error}")
-        sys.exit(error.status)
-    except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
+    run_match(MatchConfig(**options))
 
 
 def start() -> int:

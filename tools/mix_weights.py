@@ -16,16 +16,19 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.command_line import FiniteRange, run_command
-from common.exit_status import EXIT_OK, EXIT_REFUSED, status_of
-from common.print_console import print_err, print_out
+from common.exit_status import ProgramError, tell_failures
+from common.print_console import print_out
 
 
 def mix(first: Path, second: Path, share: float, out: Path) -> None:
-    """Write `share` of the second network and the rest of the first; ValueError says that they have no mean."""
+    """Write `share` of the second network and the rest of the first; raises ProgramError where they have no mean."""
     from nn.network.weights import load_network, mix_networks, save_network
     from program import PROGRAM_NAME, VERSION
 
-    network = mix_networks(load_network(first), load_network(second), share)
+    try:
+        network = mix_networks(load_network(first), load_network(second), share)
+    except ValueError:
+        raise ProgramError(f"{second} has another shape than {first}: only networks of one shape have a mean") from None
     save_network(network, out, {"program": f"{PROGRAM_NAME} {VERSION}", "command": shlex.join(sys.argv)})
 
 
@@ -35,23 +38,11 @@ def mix(first: Path, second: Path, share: float, out: Path) -> None:
 @click.option("--share", type=FiniteRange(0.0, 1.0), default=0.5, show_default=True,
               help="Share of the second network in the mean.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="Model file to write.")
-def main(first: Path, second: Path, share: float, out: Path) -> int:
+def main(first: Path, second: Path, share: float, out: Path) -> None:
     """Write the weighted mean of two networks of the same shape."""
-    from nn.model_file import ModelFileError
-
-    try:
+    with tell_failures(out):
         mix(first, second, share, out)
-    except ModelFileError as error:
-        print_err(f"mix_weights: cannot use model {error.path}: {error.reason}")
-        return EXIT_REFUSED
-    except ValueError:
-        print_err(f"mix_weights: {second} has another shape than {first}: only networks of one shape have a mean")
-        return EXIT_REFUSED
-    except OSError as error:
-        print_err(f"mix_weights: cannot write {out}: {error.strerror or error}")
-        return status_of(error)
     print_out(f"{out}: {1.0 - share:g} of {first}, {share:g} of {second}")
-    return EXIT_OK
 
 
 if __name__ == "__main__":

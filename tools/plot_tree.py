@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.atomic_file import write_atomically
 from common.command_line import run_command
-from common.exit_status import EXIT_REFUSED
+from common.exit_status import ProgramError, tell_failures
 from common.print_console import print_err
 from tools.treelib.dump_reader import DumpError, read_dump
 from tools.treelib.page import format_page
@@ -34,15 +34,15 @@ MAX_NODES = 5000
               help="Nodes to draw, the most visited ones; the picture says how many it leaves out.")
 def main(tree: Path, out: Path, max_nodes: int) -> None:
     """Draw the search tree in TREE, the answer of tamago-dump_tree."""
+    if out.suffix not in FORMATS:
+        raise click.BadParameter(f"{out}: the file to write must end in .svg or .html", param_hint="--out")
     try:
-        if out.suffix not in FORMATS:
-            raise DumpError(f"{out}: the file to write must end in .svg or .html")
         view = make_view(read_dump(tree), max_nodes)
+    except DumpError as error:
+        raise ProgramError(f"{tree}: {error}") from None
+    with tell_failures(out):
         write_atomically(out, FORMATS[out.suffix](view).encode())
-        print_err(f"{out}: {describe_view(view)[1]}")
-    except (DumpError, OSError) as error:
-        print_err(f"plot_tree: {tree}: {error}" if isinstance(error, DumpError) else f"plot_tree: {error}")
-        sys.exit(EXIT_REFUSED)
+    print_err(f"{out}: {describe_view(view)[1]}")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import learning_param
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import run_command
 from common.cores import count_usable_cores
-from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED, reason_of, status_of
+from common.exit_status import EXIT_INTERRUPTED, ProgramError, tell_failures
 from common.print_console import print_err
 from engine.options import find_model
 
@@ -43,46 +43,37 @@ PROGRAM_DIR = Path(__file__).resolve().parents[1]
 def main(
     save_dir: Path, games: int, window_size: int, model: str, size: int, visits: int | None, use_gpu: bool,
     seed: int | None,
-) -> int:
+) -> None:
     """Search the games of an archive again whose policies are oldest."""
     from nn.inference.batch_evaluator import load_batch_evaluator
-    from nn.model_file import ModelFileError
     from selfplay.archive import ArchiveError, lock_archive, read_settings
     from selfplay.reanalysis import choose_oldest, search_again
     from sgf.archive import list_archive
 
-    done = 0
-    try:
-        model = find_model(model, PROGRAM_DIR)
+    model = find_model(model, PROGRAM_DIR)
+    with tell_failures(save_dir, "the games written before are intact"), lock_archive(save_dir):
         newest = max(list_archive(save_dir).items(), default=None)
         settings = read_settings(newest[1]) if newest else None
         if settings is not None and settings.size != size:
             raise ArchiveError(f"{save_dir}: its newest games are {settings.size}x{settings.size}, not {size}x{size}: "
                                "give another --save-dir or --size")
-        with lock_archive(save_dir):
-            chosen = choose_oldest(save_dir, size, window_size, games)
-            if not chosen:
-                print_err(f"{save_dir} has no finished {size}x{size} games of self-play before its newest folder")
-                return EXIT_OK
-            evaluator, description = load_batch_evaluator(model, size, use_gpu, count_usable_cores())
-            print_err(description)
-            seed = secrets.randbits(63) if seed is None else seed
-            found = search_again(evaluator, chosen, visits, seed)
+        chosen = choose_oldest(save_dir, size, window_size, games)
+        if not chosen:
+            print_err(f"{save_dir} has no finished {size}x{size} games of self-play before its newest folder")
+            return
+        evaluator, description = load_batch_evaluator(model, size, use_gpu, count_usable_cores())
+        print_err(description)
+        seed, done = secrets.randbits(63) if seed is None else seed, 0
+        found = search_again(evaluator, chosen, visits, seed)
+        try:
             for game, reason in tqdm(found, total=len(chosen), unit="game", desc="searching again", disable=None):
                 if reason:
                     print_err(f"{game.folder / str(game.number)}.sgf: {reason} (left as it is)")
                 done += not reason
-    except (ArchiveError, ModelFileError) as error:
-        print_err(f"reanalyze.py: {error}")
-        return EXIT_REFUSED
-    except OSError as error:
-        print_err(f"reanalyze.py: {reason_of(error, save_dir)}; the games written before are intact")
-        return status_of(error)
-    except KeyboardInterrupt:
-        print_err(f"stopped: {done} games are written, the same command goes on with the others")
-        return EXIT_INTERRUPTED
+        except KeyboardInterrupt:
+            raise ProgramError(f"stopped: {done} games are written, the same command goes on with the others",
+                               EXIT_INTERRUPTED) from None
     print_err(f"{done} of {len(chosen)} games searched again")
-    return EXIT_OK
 
 
 if __name__ == "__main__":

@@ -16,14 +16,14 @@ from board.constant import PASS
 from board.go_board import GoBoard
 from common.atomic_file import write_atomically
 from common.command_line import FiniteRange, run_command
-from common.exit_status import EXIT_REFUSED, reason_of, status_of
+from common.exit_status import ProgramError, tell_failures
 from common.print_console import print_err
 from engine.engine import Engine
 from engine.loader import make_source
 from engine.options import DEFAULT_MODEL, EngineOptions, find_file, find_model
 from mcts.constant import KEEP_ALL
 from mcts.searches import DEFAULT_SEARCH, SEARCHES
-from nn.model_file import CLASSIFIER_FILE, ModelFileError
+from nn.model_file import CLASSIFIER_FILE
 from sgf.grammar import SGFError
 from sgf.reader import SGFReader
 from tools.board_picture import BEST_COLOR, center, draw_board, draw_position
@@ -53,32 +53,25 @@ def draw_kept(board: GoBoard, kept: list[int]) -> str:
 @click.option("--model", default=DEFAULT_MODEL, help="As for main.py.")
 @click.option("--classifier", default=CLASSIFIER_FILE, help="As for main.py.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The SVG file.")
-def main(game: Path, moves: int | None, prune: float, search: str, model: str, classifier: str, out: Path) -> int:
+def main(game: Path, moves: int | None, prune: float, search: str, model: str, classifier: str, out: Path) -> None:
     """Draw a position of GAME, an SGF file, with the points that are kept in the tree."""
-    try:
+    with tell_failures(out):
         path = find_file(classifier, PROGRAM_DIR, "classifier", "give its path with --classifier")
         options = EngineOptions(prune=prune, search=search, model=find_model(model, PROGRAM_DIR), classifier=path)
         engine = Engine(options.for_model(), make_source(options))
         try:
             reader = SGFReader(game)
         except SGFError as error:
-            raise ValueError(f"{game}: {error}") from None
+            raise ProgramError(f"{game}: {error}") from None
         if moves is not None and moves > len(reader.moves):
-            raise ValueError(f"--move {moves}: {game} has {len(reader.moves)} moves")
+            raise ProgramError(f"--move {moves}: {game} has {len(reader.moves)} moves")
         board = GoBoard.with_rules(reader.size, engine.board.rules)
         reader.play_on(board, moves)
         engine.set_board(board)
         kept = engine.find_kept_moves(board.get_to_move())
         write_atomically(out, draw_kept(board, kept).encode())
-    except (ValueError, ModelFileError) as error:
-        print_err(f"show_moves: {error}")
-        return EXIT_REFUSED
-    except OSError as error:
-        print_err(f"show_moves: {reason_of(error, out)}")
-        return status_of(error)
     legal = len(board.get_all_legal_pos(board.get_to_move(), fill_eyes=False))
     print_err(f"{out}: {sum(pos != PASS for pos in kept)} of {legal} moves are kept")
-    return 0
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.command_line import run_command
-from common.exit_status import EXIT_OK, EXIT_REFUSED
+from common.exit_status import EXIT_OK, ProgramError
 from common.print_console import print_err
 
 EXIT_DEGENERATES = 3
@@ -70,13 +70,11 @@ def main(metrics: Path, length_percent: int, elo_falls: int) -> int:
         return EXIT_OK
     rows = RunTable(metrics, REINFORCEMENT_LAYOUT).rows
     if not rows:
-        print_err(f"stop_rule: {metrics} is not the table of a run of self-play and training: it has no generation")
-        return EXIT_REFUSED
+        raise ProgramError(f"{metrics} is not the table of a run of self-play and training: it has no generation")
     try:
         trouble = judge_length(rows, length_percent) or judge_elo(rows, elo_falls)
     except ValueError as error:
-        print_err(f"stop_rule: {metrics} is not the table of a run: {error}")
-        return EXIT_REFUSED
+        raise ProgramError(f"{metrics} is not the table of a run: {error}") from None
     if not trouble:
         return EXIT_OK
     print_err(f"this run degenerates: {trouble}")

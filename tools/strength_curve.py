@@ -20,8 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.atomic_file import write_atomically
 from common.command_line import run_command
-from common.exit_status import EXIT_REFUSED, reason_of, status_of
-from common.print_console import print_err
+from common.exit_status import ProgramError, tell_failures
 from tools.matchlib.elo import get_wilson_interval
 from tools.treelib.svg import FONT
 
@@ -99,16 +98,13 @@ def draw_curves(curves: dict[str, list[MatchPoint]]) -> str:
 def main(table: Path, out: Path) -> None:
     """Draw the curves of a table."""
     try:
-        write_atomically(out, draw_curves(read_table(table)).encode())
+        curves = draw_curves(read_table(table))
     except UnicodeDecodeError:
-        print_err(f"strength_curve: {table} is no text")
-        sys.exit(EXIT_REFUSED)
+        raise ProgramError(f"{table} is no text") from None
     except ValueError as error:
-        print_err(f"strength_curve: {error}")
-        sys.exit(EXIT_REFUSED)
-    except OSError as error:
-        print_err(f"strength_curve: {reason_of(error, out)}")
-        sys.exit(status_of(error))
+        raise ProgramError(str(error)) from None
+    with tell_failures(out):
+        write_atomically(out, curves.encode())
 
 
 if __name__ == "__main__":

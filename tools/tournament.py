@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.atomic_file import write_atomically
 from common.command_line import run_command
-from common.exit_status import EXIT_INTERRUPTED, EXIT_REFUSED, status_of
+from common.exit_status import ProgramError, status_of
 from common.print_console import print_err, print_out
 from tools.match import interrupt, share_cores
 from tools.matchlib.config import MatchConfig
@@ -73,20 +73,16 @@ def run_tournament(players: list[Entrant], config: MatchConfig) -> None:
               help="Directory for the games and the page; a tournament in it is continued.")
 @click.option("--games", type=click.IntRange(min=1), default=20, help="Games of each pairing.")
 @match_options
-def main(texts: Sequence[str], **options: Any) -> int:
+def main(texts: Sequence[str], **options: Any) -> None:
     """Play a tournament of GTP engines and print the table."""
     signal.signal(signal.SIGTERM, interrupt)
     share_cores(options["parallel"])
     try:
         players = [read_player(text) for text in texts]
         check_players(players)
-        run_tournament(players, MatchConfig(first="", second="", **options))
-    except (ValueError, MatchError) as error:
-        print_err(f"tournament: {error}")
-        return getattr(error, "status", EXIT_REFUSED)
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
-    return 0
+    except ValueError as error:
+        raise ProgramError(str(error)) from None
+    run_tournament(players, MatchConfig(first="", second="", **options))
 
 
 if __name__ == "__main__":

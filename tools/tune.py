@@ -19,12 +19,11 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.command_line import run_command
-from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, EXIT_REFUSED
-from common.print_console import print_err, print_out
+from common.exit_status import EXIT_INTERRUPTED, ProgramError
+from common.print_console import print_out
 from tools.match import interrupt, share_cores
 from tools.matchlib.command import split_command
 from tools.matchlib.config import MatchConfig
-from tools.matchlib.errors import MatchError
 from tools.matchlib.options import match_options
 from tools.tunelib.space import check_space, read_range, read_words
 
@@ -47,12 +46,12 @@ from tools.tunelib.space import check_space, read_range, read_words
                    "(successive halving), or nothing.")
 @match_options
 def main(floats: tuple[str, ...], wholes: tuple[str, ...], choices: tuple[str, ...], trials: int, batch: int,
-         pruner: str, **options: Any) -> int:
+         pruner: str, **options: Any) -> None:
     """Tune numbers of an engine over matches against a fixed opponent, and print a table."""
     signal.signal(signal.SIGTERM, interrupt)
     share_cores(options["parallel"])
     if importlib.util.find_spec("optuna") is None:
-        return fail("Optuna is not installed: pip install '.[tune]', or pip install optuna")
+        raise ProgramError("Optuna is not installed: pip install '.[tune]', or pip install optuna")
     from tools.tunelib.study import TuneConfig, format_study, open_study, run_study
 
     try:
@@ -61,23 +60,16 @@ def main(floats: tuple[str, ...], wholes: tuple[str, ...], choices: tuple[str, .
         check_space(tunables, options["first"])
         if batch % 2 or options["games"] % 2:
             raise ValueError("--batch and --games must be even: games come in pairs, one with either color")
-        for command in (options["first"], options["second"]):
-            split_command(command)
-        config = TuneConfig(MatchConfig(**options), tunables, trials, batch, pruner)
+    except ValueError as error:
+        raise ProgramError(str(error)) from None
+    for command in (options["first"], options["second"]):
+        split_command(command)
+    config = TuneConfig(MatchConfig(**options), tunables, trials, batch, pruner)
+    try:
         print_out("\n" + format_study(run_study(config)))
-    except (ValueError, MatchError) as error:
-        return fail(str(error), getattr(error, "status", EXIT_REFUSED))
     except KeyboardInterrupt:
         print_out("\n" + format_study(open_study(config)))
-        print_err("stopped: the same command goes on")
-        return EXIT_INTERRUPTED
-    return EXIT_OK
-
-
-def fail(text: str, status: int = EXIT_REFUSED) -> int:
-    """Say in one line why nothing is tuned, and return the exit status."""
-    print_err(f"tune: {text}")
-    return status
+        raise ProgramError("stopped: the same command goes on", EXIT_INTERRUPTED) from None
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.atomic_file import write_atomically
 from common.command_line import run_command
-from common.exit_status import EXIT_INTERRUPTED, EXIT_REFUSED
+from common.exit_status import tell_failures
 from common.print_console import print_err, print_out
 from gtp.engine_process import EngineError
 from tools.matchlib.command import split_command
@@ -92,14 +92,8 @@ def run(folder: Path, pair: EnginePair, csv_path: Path | None) -> None:
               help="File for one line a game.")
 def main(folder: Path, theirs: str, ours: str, names: tuple[str, str], csv_path: Path | None) -> None:
     """Compare two engines' verdicts about the finished games of FOLDER (and the folders in it)."""
-    try:
-        with TemporaryDirectory(prefix="hiyoko-verdict-") as log_folder:
-            run(folder, EnginePair((theirs, ours), names, Path(log_folder)), csv_path)
-    except (MatchError, OSError) as error:
-        print_err(f"verdict: {error}")
-        sys.exit(EXIT_REFUSED)
-    except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
+    with TemporaryDirectory(prefix="hiyoko-verdict-") as log_folder, tell_failures(csv_path or log_folder):
+        run(folder, EnginePair((theirs, ours), names, Path(log_folder)), csv_path)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import numpy as np
 
 from board.pattern import DIAGONAL, ORTHOGONAL
 from board.state import BLACK, OUT_OF_BOARD, WHITE
+from common.exit_status import ProgramError
 from mcts.uct.playout_board import CODES, UNIT
 
 PATTERN_FILE = Path(__file__).with_name("patterns.txt")
@@ -30,7 +31,7 @@ MOST_GAMMA = 1000.0
 Gammas = dict[str, dict[str, float]]  # by feature and value
 
 
-class PatternFileError(ValueError):
+class PatternFileError(ProgramError):
     """The table cannot be used; the text is one line for the user."""
 
 

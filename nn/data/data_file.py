@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from common.exit_status import ProgramError
 from common.lock_file import hold_lock
 from sgf.archive import SelfPlayGame
 
@@ -25,7 +26,7 @@ UNFINISHED = ".new_"  # begins the names of files and folders that are being wri
 LOCK_FILE = ".data.lock"
 
 
-class DataError(Exception):
+class DataError(ProgramError):
     """Training data that cannot be used; the text names the file and what to do."""
 
 

@@ -21,6 +21,7 @@ from tqdm import tqdm
 import learning_param
 from board.constant import BOARD_SIZE
 from board.geometry import get_geometry
+from common.exit_status import ProgramError
 from common.parallel import map_in_order
 from common.print_console import print_err
 from nn.constant import INPUT_PLANES
@@ -51,7 +52,7 @@ from sgf.grammar import OTHER_PLAYER, SGFError
 PIECES_PER_TASK = 64
 
 
-class NoTrainingDataError(ValueError):
+class NoTrainingDataError(ProgramError):
     """A folder gave not one sample."""
 
 

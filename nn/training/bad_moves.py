@@ -22,7 +22,7 @@ import torch
 
 from board.geometry import SYMMETRIES, make_symmetry_index
 from common.interrupt import StopRequest
-from nn.classifier import Classifier, ClassifierError, read_classifier, weigh, write_classifier
+from nn.classifier import read_classifier, weigh, write_classifier
 from nn.data.labels import describe_bare, find_labels, list_label_files, read_labels
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
 from nn.device import get_torch_device
@@ -49,14 +49,6 @@ REPORTS = 10
 CHECKPOINT_SECONDS = 60.0
 
 
-def read_start(path: str) -> Classifier:
-    """Return the classifier of a file; raises TrainError."""
-    try:
-        return read_classifier(path)
-    except ClassifierError as error:
-        raise TrainError(str(error)) from None
-
-
 @dataclass(frozen=True)
 class BadMoveConfig:
     """What `train.py --task bad-moves` is told; without minutes it learns for some epochs."""
@@ -80,7 +72,7 @@ class BadMoveConfig:
     def of(cls, options: dict[str, Any], given: set[str], folder: Path) -> "BadMoveConfig":
         """Return the config that options of train.py ask for; `folder` is that of the program.
 
-        Raises TrainError where one of those `given` means nothing here, or one is lacking.
+        Raises TrainError where one of those `given` means nothing here, or one is lacking, and ClassifierError.
         """
         for name in sorted(given - set(TAKEN)):
             raise TrainError(f"--{name.replace('_', '-')} means nothing to --task bad-moves")
@@ -90,7 +82,7 @@ class BadMoveConfig:
             raise TrainError("--task bad-moves learns from one --size at a time: its classifier judges any")
         filters, layers, output = FILTERS, LAYERS, Path(options["output"] or folder / CLASSIFIER_FILE)
         if options["start"]:
-            start = read_start(options["start"])
+            start = read_classifier(options["start"])
             filters, layers = len(start.bias), len(start.hidden)
         return cls(
             Path(options["kifu_dir"]), output, options["board_sizes"][0], options["filters"] or filters,
@@ -168,7 +160,7 @@ class ClassifierRun:
         self.network = BadMoveNet(config.filters, config.layers)
         if config.start:
             try:
-                self.network.begin_with(read_start(config.start))
+                self.network.begin_with(read_classifier(config.start))
             except ValueError as error:
                 raise TrainError(f"{config.start} does not fit --filters and --blocks: {error}") from None
         self.network.to(get_torch_device(config.use_gpu))

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import learning_param
+from common.exit_status import ProgramError
 
 
-class TrainError(Exception):
+class TrainError(ProgramError):
     """A run that cannot start or go on; one line that says what to do."""
 
 

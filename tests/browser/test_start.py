@@ -6,7 +6,6 @@ import socket
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import web
 from browser.hall import Hall
@@ -14,12 +13,13 @@ from browser.server import serve
 from engine.loader import LoadError
 from engine.options import EngineOptions
 from tests.browser.tabs import SECONDS, make_hall
+from tests.tools.in_process import ProgramRunner
 
 
 def start(*options: str) -> tuple[int, str]:
     """Return the exit status of web.py and what it says."""
-    result = CliRunner().invoke(web.main, ["--open", "false", *options], standalone_mode=False)
-    return result.return_value if result.exception is None else 2, result.stderr or str(result.exception)
+    result = ProgramRunner().invoke(web.main, ["--open", "false", *options])
+    return result.exit_code, result.stderr
 
 
 def test_a_port_that_is_taken() -> None:

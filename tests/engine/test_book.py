@@ -4,7 +4,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from board.constant import PASS
 from board.go_board import GoBoard
@@ -17,6 +16,7 @@ from engine.options import EngineOptions
 from nn.model_file import ANY_SIZE
 from tests.gtp.players import Controller, FakeEvaluator
 from tests.mcts.trees import Game
+from tests.tools.in_process import ProgramRunner
 from tools.book import BookMaker, count_replies, main, make_book
 
 
@@ -132,11 +132,11 @@ def test_two_runs_on_one_book_are_kept_apart(tmp_path: Path) -> None:
     lock = take_lock(tmp_path / ".book.txt.lock")
     assert lock is not None
     arguments = ["--out", str(path), "--size", "3", "--model", "none", "--visits", "2", "--positions", "1"]
-    result = CliRunner().invoke(main, arguments, standalone_mode=False)
-    assert result.return_value == 2 and "another run is at work on" in result.output and not path.exists()
+    result = ProgramRunner().invoke(main, arguments)
+    assert result.exit_code == 2 and "another run is at work on" in result.output and not path.exists()
     lock.close()
     with without_compiler():
-        assert CliRunner().invoke(main, arguments, standalone_mode=False).return_value == 0
+        assert ProgramRunner().invoke(main, arguments).exit_code == 0
     assert len(Book.read(path)) == 1
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 
 import train
 from board.ladder import find_ladders, new_ladder_work
@@ -56,6 +55,7 @@ from sgf.collection import to_kifu
 from sgf.reader import SGFReader
 from tests.mcts.trees import Game
 from tests.reference.slow_board import OTHER as OPPONENT
+from tests.tools.in_process import ProgramRunner
 
 
 def marks_of_empty_point(game: Game, point: tuple[int, int]) -> set[int]:
@@ -229,7 +229,7 @@ def test_weights_of_another_shape_are_refused(tmp_path: Path) -> None:
 def learn(*arguments: object) -> str:
     """Run train.py in this process and return what it prints."""
     with without_compiler():
-        return CliRunner().invoke(train.main, [*map(str, arguments)]).output
+        return ProgramRunner().invoke(train.main, [*map(str, arguments)]).output
 
 
 @pytest.mark.slow
@@ -304,5 +304,5 @@ def test_a_resumed_run_equals_the_uninterrupted_one(tmp_path: Path, monkeypatch:
 def test_bad_options_are_one_line(arguments: tuple[str, ...], complaint: str, tmp_path: Path,
                                   monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(train.main, ["--task", "bad-moves", *arguments])
+    result = ProgramRunner().invoke(train.main, ["--task", "bad-moves", *arguments])
     assert result.exit_code == 2 and complaint in result.output and len(result.output.splitlines()) == 1

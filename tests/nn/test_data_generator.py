@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from sgfmill import sgf
 
 import learning_param
@@ -20,6 +19,7 @@ from nn.data.game_report import MOST_NAMED
 from tests.files import write_files
 from tests.nn.samples import write_data
 from tests.reference.slow_board import SlowBoard
+from tests.tools.in_process import ProgramRunner
 from train import main
 
 SIZE = 5
@@ -288,8 +288,9 @@ def test_sigterm_while_games_are_read_leaves_nothing_behind(tmp_path: Path, monk
     data = write_data(tmp_path / "data", [10])
     before = (data / "sl_data_0.npz").read_bytes()
     monkeypatch.setattr(GameEncoder, "check", lambda self, game: os.kill(os.getpid(), signal.SIGTERM))
-    result = CliRunner().invoke(main, ["--kifu-dir", str(tmp_path / "games"), "--data-dir", str(data), "--size", "5",
-                                       "--output", str(tmp_path / "model.bin"), "--workers", "1", "--use-gpu", "false"])
+    result = ProgramRunner().invoke(main, [
+        "--kifu-dir", str(tmp_path / "games"), "--data-dir", str(data), "--size", "5",
+        "--output", str(tmp_path / "model.bin"), "--workers", "1", "--use-gpu", "false"])
     assert result.exit_code == 128 + signal.SIGTERM and "the same command" in result.stderr
     assert [path.name for path in data.glob("[!.]*")] == ["sl_data_0.npz"] and not list(data.glob(".new_*"))
     assert (data / "sl_data_0.npz").read_bytes() == before

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 
 from board.geometry import get_geometry
 from board.go_board import GoBoard
@@ -31,6 +30,7 @@ from sgf.reader import SGFReader
 from tests.files import write_files
 from tests.nn.selfplay_games import write_games
 from tests.nn.test_learn import same
+from tests.tools.in_process import ProgramRunner
 from train import main
 
 SIZE = 5
@@ -227,7 +227,7 @@ def test_a_run_takes_the_kind_of_network_from_its_start(config: TrainConfig, fol
     train(replace(config, activation="mish"))
     command = ["--start", str(config.output), "--output", str(folder / "y.bin"), "--data-dir", str(folder), "--size",
                str(SIZE), "--epochs", "1", "--use-gpu", "false", "--batch-size", "4"]
-    result = CliRunner().invoke(main, command)
+    result = ProgramRunner().invoke(main, command)
     assert result.exit_code == 0, result.output
     shape = load_network(folder / "y.bin", SIZE).shape
     assert (shape["head"], shape["features"], shape["activation"], shape["filters"]) == ("pooled", "rich", "mish", 8)
@@ -249,7 +249,7 @@ def test_a_run_takes_the_kind_of_network_from_its_start(config: TrainConfig, fol
 def test_options_that_do_not_go_together(folder: Path, options: tuple[str, ...], complaint: str,
                                          capsys: pytest.CaptureFixture[str]) -> None:
     places = {"LABELS": str(folder / "labels.npz"), "GAMES": str(folder / "games")}
-    result = CliRunner().invoke(main, [places.get(one, one) for one in options])
+    result = ProgramRunner().invoke(main, [places.get(one, one) for one in options])
     assert result.exit_code == 2 and complaint in result.output + capsys.readouterr().err
 
 
@@ -260,7 +260,7 @@ def test_what_self_play_has_searched_is_learnt_beside_other_games(folder: Path) 
                "--archive", str(folder / "archive"), "--data-dir", str(folder), "--size", str(SIZE), "--filters", "8",
                "--blocks", "1", "--epochs", "1", "--use-gpu", "false", "--batch-size", "4", "--workers", "1",
                "--test-share", "0.1", "--output", str(folder / "both.bin")]
-    result = CliRunner().invoke(main, command)
+    result = ProgramRunner().invoke(main, command)
     assert result.exit_code == 0, result.output
     records, games = (folder / name for name in ("games_0.npz", "rl_games_1.npz"))
     searched = read_game_file(games, [SIZE]).labels.policy_count > 0

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 from tqdm import tqdm
 
 import nn.training.trainer
@@ -27,6 +26,7 @@ from nn.training.precision import FullPrecision
 from nn.training.trainer import Trainer
 from tests.nn.samples import make_arrays, write_data
 from tests.reference.katago_model import TinyNetwork
+from tests.tools.in_process import ProgramRunner
 from train import main
 
 
@@ -301,7 +301,7 @@ def test_unknown_schedule(config: TrainConfig) -> None:
 
 
 def run_script(*options: str) -> tuple[int, str]:
-    result = CliRunner().invoke(main, list(options))
+    result = ProgramRunner().invoke(main, list(options))
     return result.exit_code, result.stderr
 
 

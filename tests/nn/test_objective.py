@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 
 from nn.data.data_generator import NoTrainingDataError, generate_supervised_learning_data
 from nn.data.dataset import TrainingBatch
@@ -22,6 +21,7 @@ from nn.training.trainer import Trainer
 from sgf.collection import Kifu, to_kifu
 from sgf.reader import SGFReader
 from tests.files import write_files
+from tests.tools.in_process import ProgramRunner
 from train import main
 
 GAME = "(;GM[1]SZ[3]KM[0]PB[new]PW[old]RE[{}];B[bb];W[ba];B[ab];W[cb];B[bc];W[])"
@@ -108,7 +108,7 @@ def test_what_won_becomes_likelier_and_what_lost_less_likely(result: str, baseli
     first = tmp_path / "first.bin"
     save_network(DualNet(torch.device("cpu"), 3, 4, 1), first)
     games = write_games(tmp_path / "games", [result] * 4)
-    run = CliRunner().invoke(main, [
+    run = ProgramRunner().invoke(main, [
         "--objective", "reinforce", "--baseline", baseline, "--player", "new", "--start", str(first), "--size", "3",
         "--kifu-dir", str(games), "--data-dir", str(tmp_path / "data"), "--output", str(tmp_path / "model.bin"),
         "--batch-size", "8", "--use-gpu", "false", "--workers", "1", "--test-share", "0", "--learning-rate", "0.05",
@@ -161,5 +161,5 @@ def test_the_policy_is_compared_with_the_one_that_played_also_after_a_stop(tmp_p
 ])
 def test_what_does_not_go_together_is_one_line(options: str, text: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    run = CliRunner().invoke(main, options.replace("FILE", str(tmp_path / "file")).split())
+    run = ProgramRunner().invoke(main, options.replace("FILE", str(tmp_path / "file")).split())
     assert run.exit_code == 2 and len(run.output.splitlines()) == 1 and text in run.output, run.output

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 import torch
-from click.testing import CliRunner
 
 from nn.data.selfplay_data import generate_reinforcement_learning_data
 from nn.network.weights import load_network, save_network
@@ -21,6 +20,7 @@ from nn.training.run_config import RunProgress
 from nn.training.trainer import Trainer
 from tests.nn.selfplay_games import SIZE, write_games
 from tests.nn.test_learn import read_table, same, tensors
+from tests.tools.in_process import ProgramRunner
 from train import main
 
 
@@ -241,15 +241,15 @@ def test_script_learns_from_an_archive(tmp_path: Path) -> None:
     write_games(tmp_path / "archive" / "1", range(1, 6))
     options = ["--rl", "true", "--kifu-dir", str(tmp_path / "archive"), "--size", str(SIZE), "--use-gpu", "false",
                "--data-dir", str(tmp_path / "data"), "--output", str(tmp_path / "rl-model.bin"), "--workers", "1"]
-    result = CliRunner().invoke(main, [*options, "--filters", "4", "--blocks", "1", "--window-size", "3"])
+    result = ProgramRunner().invoke(main, [*options, "--filters", "4", "--blocks", "1", "--window-size", "3"])
     assert result.exit_code == 0, result.output
     assert load_network(tmp_path / "rl-model.bin").shape["filters"] == 4
     state = torch.load(tmp_path / "rl-state.ckpt", weights_only=True)
     assert state["identity"]["value_weight"] == 1.0 and state["identity"]["learning_rate"] == 0.01
-    result = CliRunner().invoke(main, [*options, "--filters", "8"])
+    result = ProgramRunner().invoke(main, [*options, "--filters", "8"])
     assert result.exit_code == 2 and "another shape" in result.stderr and len(result.stderr.splitlines()) == 2
     (tmp_path / "empty").mkdir()
-    result = CliRunner().invoke(main, [*options, "--kifu-dir", str(tmp_path / "empty")])
+    result = ProgramRunner().invoke(main, [*options, "--kifu-dir", str(tmp_path / "empty")])
     assert result.exit_code == 2 and "no usable 5x5 game" in result.stderr
 
 

@@ -277,7 +277,7 @@ def test_a_dry_run_tells_positions_and_hours_and_writes_nothing(
 
     monkeypatch.setattr("selfplay.estimate.measure_play", lambda *_: 1000.0)
     options = ["--save-dir", str(tmp_path / "games"), *SMALL, "--dry-run", "true", "--process", "1"]
-    done = run_in_process(selfplay_main.main, "selfplay_main.py", *options, "--num-data", "900")
+    done = run_in_process(selfplay_main.main, *options, "--num-data", "900")
     first, second = done.stdout.splitlines()
     # 0.8 * 16 points are 13 moves, and 900 games of 13 moves at 2 visits take 23.4 seconds.
     assert "900 games of about 13 moves" in first and "11700 positions" in first and "asked 23400 times" in first

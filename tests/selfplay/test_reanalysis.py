@@ -88,18 +88,18 @@ def test_the_command_leaves_alone_what_it_cannot_read(tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     archive.mkdir()
     options = ["--save-dir", str(archive), "--size", str(SIZE), "--model", "none", "--use-gpu", "false"]
-    empty = run_in_process(reanalyze.main, "reanalyze.py", *options)
+    empty = run_in_process(reanalyze.main, *options)
     assert empty.returncode == 0 and "no finished 4x4 games" in empty.stderr
     before = make_archive(archive, 2)
     (archive / "1" / "2.sgf").write_text("(;SZ[4]KM[7]RE[?];B[aa]C[1 A4:1.0];W[aa])")
     (archive / "1" / "3.sgf").write_text("(;SZ[4")
-    done = run_in_process(reanalyze.main, "reanalyze.py", *options)
+    done = run_in_process(reanalyze.main, *options)
     assert done.returncode == 0 and "1 of 3 games searched again" in done.stderr
     assert "2.sgf: move 2 is none that the search knows (left" in done.stderr and "3.sgf: " in done.stderr
     assert (archive / "1" / "1.sgf").read_bytes() != before[archive / "1" / "1.sgf"]
-    other = run_in_process(reanalyze.main, "reanalyze.py", *options, "--size", "9")
+    other = run_in_process(reanalyze.main, *options, "--size", "9")
     assert other.returncode == 2 and "are 4x4, not 9x9" in other.stderr
-    bad = run_in_process(reanalyze.main, "reanalyze.py", *options[:-4], "--model", "no-such.bin")
+    bad = run_in_process(reanalyze.main, *options[:-4], "--model", "no-such.bin")
     assert bad.returncode == 2 and bad.stderr.count("\n") == 1 and "no-such.bin" in bad.stderr
 
 

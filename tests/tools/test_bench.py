@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from board.constant import PASS
 from board.go_board import GoBoard
@@ -26,6 +26,7 @@ from nn.network.weights import load_network, save_network
 from tests.mcts.test_capture import THREE
 from tests.mcts.test_pruning import made_up_classifier
 from tests.reference.twins import Twins
+from tests.tools.in_process import ProgramRunner
 from tools.bench import main
 from tools.benchlib.accuracy import measure_accuracy
 from tools.benchlib.board_bench import copy_back_and_forth, generate_moves
@@ -43,7 +44,7 @@ SMALL_CASES = (Case(9, 8, 7.0, 40, 4), Case(4, 12, 0.5, 60, 1), Case(5, 6, 0.5, 
 
 def call(*arguments: str) -> Result:
     """Run a subcommand."""
-    return CliRunner().invoke(main, list(arguments))
+    return ProgramRunner().invoke(main, list(arguments))
 
 
 def call_for_json(tmp_path: Path, *arguments: str) -> dict[str, Any]:
@@ -219,7 +220,7 @@ def test_bad_options_give_one_line(arguments: tuple[str, ...], monkeypatch: pyte
     monkeypatch.setattr("tools.benchlib.search_bench.measure_search", lambda settings: ())
     result = call(*arguments)
     assert result.exit_code == 2
-    assert result.stderr.startswith("bench: ") and result.stderr.count("\n") == 1
+    assert result.stderr.startswith("bench.py: ") and result.stderr.count("\n") == 1
     assert Path(arguments[-1]).name in result.stderr
 
 
@@ -227,7 +228,7 @@ def test_data_without_games(tmp_path: Path) -> None:
     """An empty folder is reported, not measured."""
     result = call("data", "--kifu-dir", str(tmp_path), *QUICK)
     assert result.exit_code == 2
-    assert f"bench: {tmp_path}" in result.stderr
+    assert f"bench.py: {tmp_path}" in result.stderr
 
 
 def test_signature_is_the_same_twice_and_follows_the_search() -> None:
@@ -345,13 +346,13 @@ def test_ownership_compares_all_ways(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "short.sgf").write_text("(;GM[1]SZ[5];B[aa];W[];B[])")
     options = ["--kifu-dir", str(tmp_path), "--size", "5", "--games", "1", "--visits", "4", "--model", "none"]
     monkeypatch.setattr(ownership_bench, "load_evaluator", lambda *_, **__: HashEvaluator(5))
-    done = CliRunner().invoke(main, ["ownership", *options])
+    done = ProgramRunner().invoke(main, ["ownership", *options])
     assert done.exit_code == 0, done.output
     rows = {line[:30].strip(): line[30:].split() for line in done.output.splitlines() if "%/" in line}
     assert {"random, position", "answering, ends of lines", "first report", "8 policy games"} <= set(rows)
     square, right, lead = done.output.split("stones on the board")[1].split("\n")[0].split("/")[:3]
     assert float(square) == pytest.approx(18 / 25, abs=0.001)  # two of the twenty points that end as somebody's
-    empty = CliRunner().invoke(main, ["ownership", "--kifu-dir", str(tmp_path), "--model", "none"])
+    empty = ProgramRunner().invoke(main, ["ownership", "--kifu-dir", str(tmp_path), "--model", "none"])
     assert empty.exit_code == 2 and empty.output.count("\n") == 1
 
 
@@ -363,11 +364,11 @@ def test_strings_are_counted_by_what_is_proven_of_them(tmp_path: Path, monkeypat
     sample = Sample(10, board, np.ones(25))  # in the end all is Black's
     monkeypatch.setattr(tactics_bench, "NODES", (1, 30))
     options = ["--kifu-dir", str(tmp_path), "--size", "5"]
-    empty = CliRunner().invoke(main, ["tactics", *options])
+    empty = ProgramRunner().invoke(main, ["tactics", *options])
     assert empty.exit_code == 2 and empty.output.count("\n") == 1
     monkeypatch.setattr(tactics_bench, "collect_samples", lambda _: [sample])
     with without_compiler():
-        done = CliRunner().invoke(main, ["tactics", *options])
+        done = ProgramRunner().invoke(main, ["tactics", *options])
     assert done.exit_code == 0, done.output
     rows = [line.split() for line in done.output.splitlines() if line.strip()[:1].isdigit()]
     assert [(row[0], row[2]) for row in rows] == [("1", "0.0%"), ("30", "50.0%")], "White's string, and not Black's"
@@ -383,11 +384,11 @@ def test_bad_moves_are_counted_for_classifier_and_network(tmp_path: Path, monkey
     monkeypatch.setattr(bad_moves_bench, "load_evaluator", lambda *_, **__: HashEvaluator(4))
     options = ["--kifu-dir", str(tmp_path), "--size", "4", "--model", "none", "--seconds", "0.01", "--runs", "1"]
     with without_compiler():
-        done = CliRunner().invoke(main, ["bad-moves", *options, "--classifier", str(tmp_path / "net.npz")])
+        done = ProgramRunner().invoke(main, ["bad-moves", *options, "--classifier", str(tmp_path / "net.npz")])
     assert done.exit_code == 0, done.output
     assert "bad moves: 3 positions of games kept back, 14.0 moves in each" in done.output
     assert done.output.count("| 0.97 |") == 2 and "classifier, a position" in done.output
-    none = CliRunner().invoke(main, ["bad-moves", *options, "--classifier", "nothing.npz"])
+    none = ProgramRunner().invoke(main, ["bad-moves", *options, "--classifier", "nothing.npz"])
     assert none.exit_code == 2 and none.output.count("\n") == 1
 
 
@@ -400,12 +401,12 @@ def test_targets_compares_policies_with_a_long_search(tmp_path: Path, monkeypatc
     (tmp_path / "bad.sgf").write_text("(;GM[1]SZ[5];B[aa];W[aa];B[];W[];B[];W[])")
     options = ["--kifu-dir", str(tmp_path), "--size", "5", "--games", "9", "--visits", "20", "--model", "none"]
     monkeypatch.setattr(target_bench, "load_evaluator", lambda *_, **__: HashEvaluator(5))
-    done = CliRunner().invoke(main, ["targets", *options])
+    done = ProgramRunner().invoke(main, ["targets", *options])
     assert done.exit_code == 0, done.output
     assert "targets: 1 positions" in done.output
     rows = [line.split()[0] for line in done.output.splitlines()]
     assert [rows.count(name) for name in ("network", "16", "32", "64")] == [1, 5, 5, 5]
-    empty = CliRunner().invoke(main, ["targets", "--kifu-dir", str(tmp_path), "--model", "none"])
+    empty = ProgramRunner().invoke(main, ["targets", "--kifu-dir", str(tmp_path), "--model", "none"])
     assert empty.exit_code == 2 and empty.output.count("\n") == 1
 
 
@@ -429,23 +430,23 @@ def test_regret_tries_all_settings_on_the_same_positions(tmp_path: Path, monkeyp
         (tmp_path / f"{name}.sgf").write_text(f"(;GM[1]SZ[7]KM[0.5]{moves})")
     monkeypatch.setattr(regret_bench, "load_evaluator", lambda *_, **__: HashEvaluator(7))
     options = ["--kifu-dir", str(tmp_path), "--size", "7", "--visits", "8", "--judge-visits", "60", "--model", "none"]
-    done = CliRunner().invoke(main, ["regret", *options])
+    done = ProgramRunner().invoke(main, ["regret", *options])
     assert done.exit_code == 0, done.output
     title, *rows = done.output.splitlines()[: 1 + len(regret_bench.SETTINGS)]
     assert title.startswith("regret: ") and 4 <= int(title.split()[1]) <= 2 * regret_bench.PER_GAME
     assert [row[:46].strip() for row in rows] == list(regret_bench.SETTINGS)
     assert rows[0].split()[2:5] == ["+0.00%", "+-", "0.00%"]
     assert len({row[46:] for row in rows}) > 1
-    few = CliRunner().invoke(main, ["regret", *options, "--change", "c_puct=1.5,playouts=2"])
+    few = ProgramRunner().invoke(main, ["regret", *options, "--change", "c_puct=1.5,playouts=2"])
     assert [row[:46].strip() for row in few.output.splitlines()[1:3]] == ["default", "c_puct=1.5,playouts=2"]
-    without = CliRunner().invoke(main, ["regret", "--search", "uct", *options, "--change", "rave=0,widening=0"])
+    without = ProgramRunner().invoke(main, ["regret", "--search", "uct", *options, "--change", "rave=0,widening=0"])
     assert [row[:46].strip() for row in without.output.splitlines()[1:3]] == ["default", "rave=0,widening=0"]
-    wrong = CliRunner().invoke(main, ["regret", "--change", "c_puct=1", *options, "--search", "uct"])
+    wrong = ProgramRunner().invoke(main, ["regret", "--change", "c_puct=1", *options, "--search", "uct"])
     assert wrong.exit_code == 2 and "c_puct is none of ucb, fpu" in wrong.output
     for change, complaint in (("cpuct=1", "cpuct is none of c_puct, "), ("c_puct=much", "c_puct wants a number")):
-        wrong = CliRunner().invoke(main, ["regret", *options, "--change", change])
+        wrong = ProgramRunner().invoke(main, ["regret", *options, "--change", change])
         assert wrong.exit_code == 2 and complaint in wrong.output
-    empty = CliRunner().invoke(main, ["regret", "--kifu-dir", str(tmp_path), "--model", "none"])
+    empty = ProgramRunner().invoke(main, ["regret", "--kifu-dir", str(tmp_path), "--model", "none"])
     assert empty.exit_code == 2 and empty.output.count("\n") == 1
 
 

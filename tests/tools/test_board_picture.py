@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from tests.tools.in_process import ProgramRunner
 from tools.board_picture import draw_picture, main, play_query
 
 QUERY: dict[str, Any] = {"boardXSize": 5, "boardYSize": 5, "komi": 7, "moves": [["B", "C3"], ["w", "D4"]]}
@@ -41,7 +41,7 @@ def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path):
     for name, content in (("query.json", QUERY), ("answer.json", ANSWER)):
         (tmp_path / name).write_text(json.dumps(content))
     query, answer = str(tmp_path / "query.json"), str(tmp_path / "answer.json")
-    result = CliRunner().invoke(main, [query, answer, "--out", f"{query}/x.svg"])
+    result = ProgramRunner().invoke(main, [query, answer, "--out", f"{query}/x.svg"])
     assert result.exit_code == 2 and "query.json" in result.output.splitlines()[-1]
 
 
@@ -50,7 +50,7 @@ def test_what_is_no_answer_is_one_line(tmp_path: Path):
     query.write_text(json.dumps(QUERY))
     for text in ("{", "{}", '{"error": "x"}', "[]"):
         answer.write_text(text)
-        result = CliRunner().invoke(main, [str(query), str(answer), "--out", str(tmp_path / "x.svg")])
+        result = ProgramRunner().invoke(main, [str(query), str(answer), "--out", str(tmp_path / "x.svg")])
         assert result.exit_code == 2 and str(answer) in result.output and str(query) not in result.output
 
 

@@ -17,7 +17,7 @@ from tools.matchlib.standing import Standing
 
 def compare(tmp_path: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """Run the program on an empty folder of data."""
-    return run_in_process(main, "compare.py", "--data-dir", str(tmp_path), "--dir", str(tmp_path / "ways"), "--out",
+    return run_in_process(main, "--data-dir", str(tmp_path), "--dir", str(tmp_path / "ways"), "--out",
                           str(tmp_path / "ways.md"), "--minutes", "3", *options)
 
 
@@ -55,7 +55,7 @@ def test_a_table_has_a_row_for_each_way(tmp_path: Path, commands: list[list[str]
 def test_a_training_that_fails_ends_the_comparison_with_its_status(tmp_path: Path, commands: list[list[str]]) -> None:
     done = compare(tmp_path, "--ways", "optimizer-sgd")
     assert done.returncode == 3
-    assert done.stderr == "compare: the training of optimizer-sgd ended with status 3; the same command goes on\n"
+    assert done.stderr == "compare.py: the training of optimizer-sgd ended with status 3; the same command goes on\n"
     assert "| base |" in (tmp_path / "ways.md").read_text(), "what is done stands in the table"
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 
 from board.constant import PASS
 from board.geometry import get_geometry
@@ -22,6 +21,7 @@ from nn.network.dual_net import DualNet
 from nn.network.kinds import make_pooled_net
 from nn.network.weights import save_network
 from sgf.collection import Kifu, cut_into_pieces, read_pieces
+from tests.tools.in_process import ProgramRunner
 from tests.tools.labels import compare_with_teacher
 from tools.draw_games import LOCK_FILE, main, name_network
 from tools.labellib import drawing
@@ -54,7 +54,7 @@ def models(tmp_path: Path) -> tuple[str, str]:
 def run(folder: Path, *options: str) -> tuple[int, str]:
     """Return exit status and what was said of drawing into a folder, in this process."""
     words = ["--out-dir", str(folder), "--size", str(SIZE), "--komi", "2.5", "--process", "1", *options]
-    result = CliRunner().invoke(main, words)
+    result = ProgramRunner().invoke(main, words)
     return result.exit_code, result.output
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
+from tests.tools.in_process import ProgramRunner
 from tests.tools.matches import play_match
 from tools.elo_curve import main
 from tools.matchlib.elo import get_elo
@@ -63,7 +63,7 @@ def test_the_elo_of_generations_goes_into_the_metrics(tmp_path: Path) -> None:
     (matches / "broken").mkdir()
     (matches / "broken" / "games.jsonl").write_text("x")
     metrics.write_text("generation,step\n5,100\n8,200\n")
-    result = CliRunner().invoke(main, ["--matches", str(matches), "--metrics", str(metrics)])
+    result = ProgramRunner().invoke(main, ["--matches", str(matches), "--metrics", str(metrics)])
     assert result.exit_code == 0, result.output
     assert "broken: not a readable match" in result.stderr and len(result.stderr.splitlines()) == 1
     assert "generation 9: no games connect it with gnugo" in result.stdout
@@ -77,9 +77,9 @@ def test_the_elo_of_generations_goes_into_the_metrics(tmp_path: Path) -> None:
 def test_without_gnugo_the_first_generation_is_zero(tmp_path: Path) -> None:
     matches, metrics = tmp_path / "matches", tmp_path / "rl-metrics.csv"
     write_match(matches / "5-0", "generation-5", "generation-0", tmp_path, ["first"] * 4)
-    assert CliRunner().invoke(main, ["--matches", str(matches), "--metrics", str(metrics)]).exit_code == 0
+    assert ProgramRunner().invoke(main, ["--matches", str(matches), "--metrics", str(metrics)]).exit_code == 0
     rows = {row["generation"]: row for row in csv.DictReader(metrics.open())}
     assert rows["0"]["elo"] == "0.0" and float(rows["5"]["elo"]) > 100
     (tmp_path / "none").mkdir()
-    result = CliRunner().invoke(main, ["--matches", str(tmp_path / "none"), "--metrics", str(tmp_path / "x.csv")])
+    result = ProgramRunner().invoke(main, ["--matches", str(tmp_path / "none"), "--metrics", str(tmp_path / "x.csv")])
     assert result.exit_code == 0 and "No games" in result.stdout and not (tmp_path / "x.csv").exists()

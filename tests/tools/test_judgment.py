@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 
 from board.geometry import get_geometry
 from board.go_board import GoBoard
@@ -17,6 +16,7 @@ from nn.network.kinds import make_pooled_net
 from nn.network.weights import save_network
 from sgf.reader import SGFReader
 from tests.files import write_files
+from tests.tools.in_process import ProgramRunner
 from tools.bench import main
 from tools.benchlib.judgment_bench import judge, read_last_games, show_games
 
@@ -73,8 +73,8 @@ def test_the_last_games_are_read_in_order(games: Path) -> None:
 def test_the_command_prints_both_looks(games: Path, model: str) -> None:
     """Once for one look at each position, once for the mean of eight; a folder without games is one line."""
     options = ["--kifu-dir", str(games), "--model", model, "--size"]
-    done = CliRunner().invoke(main, ["judgment", *options, str(SIZE)])
+    done = ProgramRunner().invoke(main, ["judgment", *options, str(SIZE)])
     assert done.exit_code == 0 and "judgment: 9 positions of 2 games" in done.output, done.output
     assert done.output.count("first choice, ") == 2 and done.output.count("win rate off") == 2
-    none = CliRunner().invoke(main, ["judgment", *options, "7"])
+    none = ProgramRunner().invoke(main, ["judgment", *options, "7"])
     assert none.exit_code == 2 and "no game on 7x7" in none.output and none.output.count("\n") == 1

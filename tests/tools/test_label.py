@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 
 from common.lock_file import take_lock
 from nn.data.labels import read_labels, unpack_policies
@@ -17,6 +16,7 @@ from nn.network.kinds import make_pooled_net
 from nn.network.weights import save_network
 from sgf.collection import cut_into_pieces, read_pieces
 from tests.files import write_files
+from tests.tools.in_process import ProgramRunner
 from tests.tools.labels import compare_with_teacher
 from tools import label
 from tools.label import main
@@ -46,7 +46,7 @@ def run(games: Path, *words: str, visits: int = 1) -> tuple[int, str]:
 def label_by(teacher: str, games: Path, *options: str) -> tuple[int, str]:
     """Return exit status and what was said of labels by a teacher."""
     out = str(games.parent / "labels.npz")
-    result = CliRunner().invoke(main, ["--kifu-dir", str(games), "--out", out, "--size", "5", "--teacher", teacher,
+    result = ProgramRunner().invoke(main, ["--kifu-dir", str(games), "--out", out, "--size", "5", "--teacher", teacher,
                                        *options])
     return result.exit_code, result.output
 
@@ -111,7 +111,7 @@ def test_an_engine_that_fails_is_said_in_one_line(games: Path, words: tuple[str,
 
 
 def test_a_program_that_is_not_there(games: Path) -> None:
-    result = CliRunner().invoke(main, ["--kifu-dir", str(games), "--out", str(games.parent / "x.npz"),
+    result = ProgramRunner().invoke(main, ["--kifu-dir", str(games), "--out", str(games.parent / "x.npz"),
                                        "--teacher", "no-such-program analysis"])
     assert result.exit_code == 2 and "no-such-program" in result.output
 

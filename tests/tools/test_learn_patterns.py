@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from mcts.uct.params import UctParams
 from mcts.uct.pattern_features import FEATURES
@@ -13,6 +12,7 @@ from mcts.uct.pattern_table import CODES, PARTS, read_gammas
 from mcts.uct.playout_rules import make_rules
 from sgf.collection import Kifu
 from tests.mcts.trees import Game
+from tests.tools.in_process import ProgramRunner
 from tools.learn_patterns import main
 from tools.patternlib.minorization import Model
 from tools.patternlib.rows import COLUMNS, Rows, collect_rows
@@ -89,13 +89,13 @@ def test_the_tool_writes_a_table_that_the_search_reads(tmp_path: Path) -> None:
         (tmp_path / f"{n}.sgf").write_text(f"(;GM[1]SZ[9]KM[7]{moves})")
     table = tmp_path / "out" / "patterns.txt"
     arguments = ["--kifu-dir", str(tmp_path), "--out", str(table), "--rounds", "2", "--least", "1"]
-    result = CliRunner().invoke(main, arguments, standalone_mode=False)
-    assert result.return_value == 0 and result.exception is None
+    result = ProgramRunner().invoke(main, arguments)
+    assert result.exit_code == 0 and result.exception is None
     gammas = read_gammas(table)
     assert gammas["prior"].keys() == {"pattern", *FEATURES} and set(gammas) == set(PARTS)
     assert gammas["playout"]["last"].keys() == {"none", "beside", "diagonal"}
-    few = CliRunner().invoke(main, [*arguments, "--size", "13"], standalone_mode=False)
-    assert few.return_value == 2 and not (tmp_path / "13").exists()
+    few = ProgramRunner().invoke(main, [*arguments, "--size", "13"])
+    assert few.exit_code == 2 and not (tmp_path / "13").exists()
 
 
 def test_the_bundled_table_says_what_players_know() -> None:

@@ -59,7 +59,8 @@ def test_match_goes_on_after_a_signal(root: Path, tmp_path: Path, number: signal
 def test_bad_options_give_one_line(root: Path, tmp_path: Path) -> None:
     """A missing command and another match's directory end with status 2 and name the trouble."""
     process = start_match(root, tmp_path / "missing", "--second", "no-such-engine --gtp")
-    assert (process.communicate(timeout=30)[1], process.returncode) == ("match: command not found: no-such-engine\n", 2)
+    said = process.communicate(timeout=30)[1]
+    assert (said, process.returncode) == ("match.py: command not found: no-such-engine\n", 2)
     directory = tmp_path / "other"
     MatchStore(make_config(directory)).close()
     process = start_match(root, directory)

@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from nn.inference.loading import load_evaluator
 from nn.network.dual_net import DualNet
 from nn.network.pooled_net import PooledConfig, PooledNet
 from nn.network.weights import load_network, save_network
+from tests.tools.in_process import ProgramRunner
 from tools.mix_weights import main
 
 
@@ -38,13 +39,13 @@ def folder(tmp_path: Path) -> Path:
 def run(folder: Path, *arguments: str) -> Result:
     """Mix files of the folder into out.bin there."""
     names = [str(folder / argument) if argument.endswith(".bin") else argument for argument in arguments]
-    return CliRunner().invoke(main, [*names, "--out", str(folder / "out.bin")], standalone_mode=False)
+    return ProgramRunner().invoke(main, [*names, "--out", str(folder / "out.bin")])
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
 def test_every_weight_is_the_mean(share: float, folder: Path) -> None:
     result = run(folder, "a.bin", "b.bin", "--share", str(share))
-    assert result.return_value == 0, result.output
+    assert result.exit_code == 0, result.output
     first, second, mixed = (load_network(folder / f"{name}.bin").state_dict() for name in ("a", "b", "out"))
     for name, values in mixed.items():
         expected = (1 - share) * first[name].double() + share * second[name].double()
@@ -58,5 +59,5 @@ def test_every_weight_is_the_mean(share: float, folder: Path) -> None:
 ])
 def test_what_has_no_mean_is_one_line(names: tuple[str, str], reason: str, folder: Path) -> None:
     result = run(folder, *names)
-    assert result.return_value == 2 and reason in result.stderr and len(result.stderr.splitlines()) == 1
+    assert result.exit_code == 2 and reason in result.stderr and len(result.stderr.splitlines()) == 1
     assert not (folder / "out.bin").exists()

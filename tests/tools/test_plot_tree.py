@@ -261,7 +261,7 @@ def test_an_illegal_line_is_refused(content: dict[str, Any]) -> None:
 
 
 def plot(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_in_process(main, "plot_tree.py", *arguments)
+    return run_in_process(main, *arguments)
 
 
 def test_the_command_writes_a_file_or_one_line(dump_text: str, tmp_path: Path) -> None:
@@ -273,5 +273,5 @@ def test_the_command_writes_a_file_or_one_line(dump_text: str, tmp_path: Path) -
     source.write_text("[1, 2")
     for arguments in ((str(source), "--out", str(out)), (str(source), "--out", str(tmp_path / "tree.png"))):
         failed = plot(*arguments)
-        assert failed.returncode == 2 and failed.stderr.count("\n") == 1 and failed.stderr.startswith("plot_tree: ")
+        assert failed.returncode == 2 and failed.stderr.count("\n") == 1 and failed.stderr.startswith("plot_tree.py: ")
     assert out.read_text().startswith("<!DOCTYPE html>")

@@ -5,10 +5,10 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from common.kernel import without_compiler
 from tests.mcts.test_pruning import made_up_classifier
+from tests.tools.in_process import ProgramRunner
 from tools.show_moves import main
 
 
@@ -26,8 +26,8 @@ def test_the_points_that_are_kept_are_drawn(game: Path) -> None:
     with without_compiler():
         arguments = [game, "--move", 1, "--prune", 0, "--search", "uct", "--model", "none", "--out", out,
                      "--classifier", game.with_name("net.npz")]
-        result = CliRunner().invoke(main, list(map(str, arguments)), standalone_mode=False)
-    assert result.return_value == 0
+        result = ProgramRunner().invoke(main, list(map(str, arguments)))
+    assert result.exit_code == 0
     picture = list(ElementTree.parse(out).iter())
     kept = [element for element in picture if element.get("class") == "kept"]
     stones = [element for element in picture if element.get("stroke") == "#16181b"]
@@ -39,8 +39,8 @@ def test_the_points_that_are_kept_are_drawn(game: Path) -> None:
 ])
 def test_a_file_that_is_not_there_is_one_line(arguments: tuple[str, ...], complaint: str, game: Path,
                                               capsys: pytest.CaptureFixture) -> None:
-    result = CliRunner().invoke(main, [str(game), "--out", "x.svg", *arguments], standalone_mode=False)
-    assert result.return_value == 2 and complaint in result.output
+    result = ProgramRunner().invoke(main, [str(game), "--out", "x.svg", *arguments])
+    assert result.exit_code == 2 and complaint in result.output
 
 
 @pytest.mark.parametrize(("record", "complaint"), [(None, "--move 5000: "), ("no game", "junk.sgf: no SGF data")])
@@ -49,6 +49,6 @@ def test_a_game_that_is_too_short_or_none_is_named(record: str | None, complaint
     path = game if record is None else game.with_name("junk.sgf")
     if record is not None:
         path.write_text(record)
-    result = CliRunner().invoke(main, [str(path), "--move", "5000", "--search", "uct", "--model", "none", "--out",
-                                       "x.svg"], standalone_mode=False)
-    assert result.return_value == 2 and complaint in result.output and path.name in result.output
+    result = ProgramRunner().invoke(main, [str(path), "--move", "5000", "--search", "uct", "--model", "none", "--out",
+                                       "x.svg"])
+    assert result.exit_code == 2 and complaint in result.output and path.name in result.output

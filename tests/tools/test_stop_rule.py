@@ -17,7 +17,7 @@ def judge(folder: Path, lengths: list[float], elos: list[float], error: float = 
         rows.append(f"{i + 1},{length}," + (",," if elo is None else f"{elo},{elo - error},{elo + error}"))
     path = folder / "rl-metrics.csv"
     path.write_text("\n".join(rows) + "\n")
-    done = run_in_process(main, "stop_rule.py", "--metrics", str(path), *options)
+    done = run_in_process(main, "--metrics", str(path), *options)
     return done.returncode, done.stderr
 
 
@@ -40,10 +40,10 @@ def test_it_stops_what_degenerates(
 
 
 def test_a_run_without_a_table_goes_on(tmp_path: Path) -> None:
-    done = run_in_process(main, "stop_rule.py", "--metrics", str(tmp_path / "none.csv"))
+    done = run_in_process(main, "--metrics", str(tmp_path / "none.csv"))
     assert done.returncode == 0 and "there is no" in done.stderr and "none.csv" in done.stderr
     path = tmp_path / "bad.csv"
     for content in (b"generation,game_length\n1,long\n", b"", bytes(range(256))):
         path.write_bytes(content)
-        done = run_in_process(main, "stop_rule.py", "--metrics", str(path))
+        done = run_in_process(main, "--metrics", str(path))
         assert done.returncode == 2 and "bad.csv is not the table of a run" in done.stderr

@@ -25,7 +25,7 @@ def test_points_stand_where_the_table_says_and_the_picture_of_the_documents_is_d
 @pytest.mark.parametrize("row", ["uct,many,50,20", "uct,100,101,20", "uct,0,50,20", ""])
 def test_what_is_no_table_is_one_line(row: str, tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text(f"player,playouts,percent,games\n{row}\n")
-    run = run_in_process(main, "strength_curve.py", str(tmp_path / "table.csv"), "--out", str(tmp_path / "x.svg"))
+    run = run_in_process(main, str(tmp_path / "table.csv"), "--out", str(tmp_path / "x.svg"))
     assert run.returncode == 2 and len(run.stderr.splitlines()) == 1 and "table.csv" in run.stderr
     assert not (tmp_path / "x.svg").exists()
 

@@ -5,8 +5,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
+from tests.tools.in_process import ProgramRunner
 from tests.tools.matches import fake, read_records
 from tools.tournament import main
 
@@ -26,10 +26,9 @@ class Links(HTMLParser):
 def play(directory: Path, players: dict[str, str], *options: str) -> tuple[int, str]:
     """Return the exit status of a tournament on 5x5, and what it said."""
     arguments = [f"--player={name}={command}" for name, command in players.items()]
-    result = CliRunner().invoke(main, [*arguments, "--dir", str(directory), "--size", "5", "--komi", "0.5", *options],
-                                standalone_mode=False)
-    assert result.exception is None, result.output
-    return result.return_value, result.output
+    result = ProgramRunner().invoke(main, [*arguments, "--dir", str(directory), "--size", "5", "--komi", "0.5",
+                                           *options])
+    return result.exit_code, result.output
 
 
 @pytest.mark.slow
@@ -65,8 +64,8 @@ def test_everybody_meets_everybody_and_a_second_run_goes_on(tmp_path: Path) -> N
 ])
 def test_what_is_no_tournament_is_refused_in_one_line(tmp_path: Path, texts: list[str], complaint: str) -> None:
     arguments = [f"--player={text}" for text in texts]
-    result = CliRunner().invoke(main, [*arguments, "--dir", str(tmp_path / "cup")], standalone_mode=False)
-    assert result.return_value == 2 and complaint in result.output and len(result.output.splitlines()) == 1
+    result = ProgramRunner().invoke(main, [*arguments, "--dir", str(tmp_path / "cup")])
+    assert result.exit_code == 2 and complaint in result.output and len(result.output.splitlines()) == 1
     assert not (tmp_path / "cup").exists()
 
 

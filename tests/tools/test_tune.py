@@ -21,7 +21,7 @@ needs_optuna = pytest.mark.skipif(not HAS_OPTUNA, reason="Optuna is not installe
 
 def tune(tmp_path: Path, *options: str) -> Any:
     """Run the program."""
-    return run_in_process(main, "tune.py", "--dir", str(tmp_path), "--second", "python", *options)
+    return run_in_process(main, "--dir", str(tmp_path), "--second", "python", *options)
 
 
 @pytest.mark.parametrize(("options", "complaint"), [
@@ -43,14 +43,14 @@ def tune(tmp_path: Path, *options: str) -> Any:
 def test_a_bad_option_is_one_line(tmp_path: Path, options: list[str], complaint: str) -> None:
     done = tune(tmp_path, *options)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
-    assert done.stderr.startswith("tune: ") and complaint in done.stderr
+    assert done.stderr.startswith("tune.py: ") and complaint in done.stderr
 
 
 def test_without_optuna_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     done = tune(tmp_path, "--first", "main.py {c}", "--float", "c:0:1")
     assert done.returncode == 2 and done.stderr == (
-        "tune: Optuna is not installed: pip install '.[tune]', or pip install optuna\n")
+        "tune.py: Optuna is not installed: pip install '.[tune]', or pip install optuna\n")
 
 
 def test_values_come_to_their_places() -> None:

@@ -44,7 +44,7 @@ def engine(folder: Path, name: str, dead: str, score: str) -> str:
 
 
 def verdict(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return run_in_process(main, "verdict.py", *arguments)
+    return run_in_process(main, *arguments)
 
 
 def compare(board: GoBoard, theirs: str, ours: str) -> Comparison:

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from common.exit_status import ProgramError
+
 # Does some work and returns how many units (playouts, visits, ...) it was.
 Workload = Callable[[], int]
 
 NANOSECONDS = 1e9
 
 
-class NoGamesError(ValueError):
+class NoGamesError(ProgramError):
     """A folder has no game that could be measured on; the text is one line for the user."""
 
 

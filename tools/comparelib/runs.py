@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from common.exit_status import EXIT_REFUSED, ProgramError
 from tools.benchlib.measure import BenchSettings, measure
 from tools.benchlib.network_bench import make_network_work
 from tools.comparelib.ways import TrainWay
@@ -18,12 +19,13 @@ from tools.matchlib.standing import Standing, play_games
 CALL = 16
 
 
-class TrainingFailed(Exception):
+class TrainingFailed(ProgramError):
     """train.py has ended with a status; its message has been shown."""
 
     def __init__(self, way: TrainWay, status: int) -> None:
-        super().__init__(f"the training of {way.name} ended with status {status}")
-        self.status = status
+        """Say what to do, which that message has said where the options are wrong."""
+        advice = "" if status == EXIT_REFUSED else "; the same command goes on"
+        super().__init__(f"the training of {way.name} ended with status {status}{advice}", status)
 
 
 @dataclass(frozen=True)

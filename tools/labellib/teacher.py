@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from board.coordinate import Coordinate
+from common.exit_status import ProgramError
 from nn.data.labels import Labels, pack_ownership, pack_policies
 from sgf.collection import Kifu
 
@@ -22,8 +23,12 @@ GAMES_AHEAD = 16
 END_SECONDS = 5.0
 COLORS = {1: "B", 2: "W"}
 
+# What a program that labels games says when it ends early.
+KEPT = "what was labelled before is kept"
+STOPPED = "stopped; the same command goes on from here"
 
-class LabelError(Exception):
+
+class LabelError(ProgramError):
     """Labelling cannot start or go on; one line for the user."""
 
 

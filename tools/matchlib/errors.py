@@ -1,19 +1,11 @@
 """What can go wrong in a match, by whose fault it is."""
 
 from board.stone import Stone
-from common.exit_status import EXIT_REFUSED
+from common.exit_status import ProgramError
 
 
-class MatchError(Exception):
-    """The match cannot be started or continued; the text is one line for the user.
-
-    Attributes:
-        status: How the program is to end.
-    """
-
-    def __init__(self, text: str, status: int = EXIT_REFUSED) -> None:
-        super().__init__(text)
-        self.status = status
+class MatchError(ProgramError):
+    """The match cannot be started or continued; the text is one line for the user."""
 
 
 class IllegalPlayError(ValueError):

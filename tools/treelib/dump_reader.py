@@ -11,6 +11,7 @@ from typing import Any
 from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE, PASS
 from board.go_board import GoBoard
 from board.stone import Stone
+from common.exit_status import ProgramError
 
 DUMP_VERSION = 2
 NO_CHILD = -1
@@ -18,7 +19,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 COLORS = {"black": Stone.BLACK, "white": Stone.WHITE}
 
 
-class DumpError(ValueError):
+class DumpError(ProgramError):
     """The file is no tree dump that can be drawn; the text is one line for the user."""
 
 
