@@ -2,7 +2,7 @@
 
 import signal
 
-if __name__ == "__main__":
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until run_command: Ctrl-C during the imports is no traceback
 
 import secrets

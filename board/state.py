@@ -120,6 +120,14 @@ def clear_state(state: State, board_size: int) -> None:
 
 
 @kernel
+def turn_to(state: State, color: int) -> None:
+    """Make `color` the side to move; a ko that the other one had to wait for is none of his. Modifies state."""
+    if state.info[TO_MOVE] != color:
+        state.info[TO_MOVE] = color
+        state.info[KO_POS] = 0
+
+
+@kernel
 def copy_words(target: np.ndarray, source: np.ndarray) -> None:
     """Make a position's buffer equal to another's. Modifies target."""
     for i in range(len(source)):

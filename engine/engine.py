@@ -1,8 +1,10 @@
 """The player: a game with a network and a search, which choose its moves."""
 
 import random
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 from board.constant import BOARD_SIZE, PASS, RESIGN
 from board.go_board import GoBoard
 from board.stone import Stone
+from common.patience import say_if_slow
 from common.print_console import print_err
 from engine.book import Book
 from engine.choosing import NO_LIMIT, NO_WATCH, MoveChooser, StopFunction, Watch, never, run_search
@@ -64,6 +67,8 @@ class Engine(Game):
         """
         self._source = source
         self._evaluator: Evaluator | None = None
+        self._loading = threading.Lock()
+        self._prepared_size = 0  # of the board for which a network was last loaded in advance
         self._tree: MCTSTree | None = None
         size = options.size or (choose_size(source.sizes) if source.sizes else None)
         if size is None:
@@ -84,11 +89,28 @@ class Engine(Game):
 
     def _find_evaluator(self, size: int) -> Evaluator:
         """Return the network for a board size, loading it if it is not the one at hand; raises ModelFileError."""
-        if self._evaluator is None or getattr(self._evaluator, "board_size", size) != size:
-            self._evaluator = self._source.load(size)
-            if note := getattr(self._evaluator, "note", ""):
-                print_err(f"Note: {note}")
-        return self._evaluator
+        with self._loading:
+            if self._evaluator is None or getattr(self._evaluator, "board_size", size) != size:
+                self._evaluator = self._source.load(size)
+                if note := getattr(self._evaluator, "note", ""):
+                    print_err(f"Note: {note}")
+            return self._evaluator
+
+    def prepare(self) -> None:
+        """Begin to load the network for the present board size, which another size than before may want anew.
+
+        A thread of its own does it: the first time that a file meets a size it is converted, which takes seconds.
+        """
+        size = self.board.board_size
+        if size == self._prepared_size or not self._source.warm_up or self._reason_for_playouts(size):
+            return
+        self._prepared_size = size
+        threading.Thread(target=self._prepare, args=(size,), name="preparing", daemon=True).start()
+
+    def _prepare(self, size: int) -> None:
+        """Load the network for a board size."""
+        with say_if_slow(), suppress(Exception):  # whoever needs it will be told
+            self._find_evaluator(size)
 
     @property
     def tree(self) -> MCTSTree:

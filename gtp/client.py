@@ -141,14 +141,15 @@ class GtpClient:
                 patience = 1.0 if self.loader.done else LOADING_POLL
                 if self.loader.error:
                     raise LoadError(self.loader.error) from None
+                if self.loader.is_ready:
+                    self.session.engine.prepare()
                 continue
             if line is None:
                 break
             reply = self.execute(line)
             if reply is not None:
                 self.session.write(reply)
-            if not self.loader.started:
-                patience = IDLE_AFTER_LINE
+            patience = IDLE_AFTER_LINE
         return EXIT_OK
 
     def _ponder(self) -> None:

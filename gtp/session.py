@@ -110,9 +110,13 @@ class GtpSession:
         """Tell whether a line came in after the one that is being carried out, or no further one can come."""
         return self.reader is None or self.reader.ended_at is not None or self.reader.has_more()
 
-    def wait_for_next_line(self) -> None:
-        """Return as soon as is_next_line_here()."""
-        while not self.is_next_line_here():
+    def should_cancel(self) -> bool:
+        """Tell whether a command that goes on until the next line is to end: that is here, or an interruption."""
+        return self.is_next_line_here() or self.is_interrupted()
+
+    def wait_for_cancelling(self) -> None:
+        """Return as soon as should_cancel()."""
+        while not self.should_cancel():
             time.sleep(LINE_POLL)
 
     def answer_on_sigint(self) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from board.constant import BOARD_SIZE
 from board.geometry import get_geometry
 from board.go_board import GoBoard
-from board.state import KO_POS, PASSES, TO_MOVE, copy_history, copy_state, new_state
+from board.state import PASSES, TO_MOVE, copy_history, copy_state, new_state, turn_to
 from board.stone import Stone
 from mcts.algorithm import choose_edge
 from mcts.analysis import SearchResult
@@ -173,10 +173,8 @@ class MCTSTree:
             ban_settled(board.state, self._batch.banned)
         self.root_board = board.copy()
         copy_state(self._root_state, board.state)
-        info = self._root_state.info
-        if info[TO_MOVE] != color:
-            info[TO_MOVE], info[KO_POS] = int(color), 0
-        info[PASSES] %= 2  # a finished game goes on when somebody asks for a move
+        turn_to(self._root_state, int(color))
+        self._root_state.info[PASSES] %= 2  # a finished game goes on when somebody asks for a move
         self._batch.root_past[:] = past_of(board, self._plane_set)
         self._line = new_line(self.board_size, int(board.history.length[0]))
         copy_history(self._line.history, board.history)  # superko below the root asks for the game, too

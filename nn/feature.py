@@ -31,6 +31,7 @@ from board.state import (
     copy_state,
     copy_words,
     new_state,
+    turn_to,
 )
 from board.stone import Stone
 from common.kernel import kernel
@@ -215,7 +216,7 @@ def encode_board(board: GoBoard, color: Stone, plane_set: PlaneSet) -> np.ndarra
     positions = plane_set.new_positions(size, 1)
     state = new_state(size)
     copy_state(state, board.state)
-    state.info[TO_MOVE] = int(color)
+    turn_to(state, int(color))
     take_position(positions, 0, state, board.history, past_of(board, plane_set))
     encoder = Encoder(plane_set, size, plane_set.new_planes(size, 1))
     return encoder(positions, 1, float(board.get_komi()))[0]

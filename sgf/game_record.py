@@ -36,7 +36,7 @@ def _setup_properties(board: GoBoard) -> Iterator[str]:
         stones = [board.coordinate.convert_to_sgf_format(pos) for pos in board.onboard_pos if start.board[pos] == color]
         if stones:
             yield f"A{letter}[{']['.join(stones)}]"
-    if any(start.board[pos] != Stone.EMPTY for pos in board.onboard_pos):
+    if start.get_to_move() == Stone.WHITE or any(start.board[pos] != Stone.EMPTY for pos in board.onboard_pos):
         yield f"PL[{COLOR_LETTERS[start.get_to_move()]}]"
     if len(board.get_handicap_history()) > 1:
         yield f"HA[{len(board.get_handicap_history())}]"

@@ -13,7 +13,7 @@ from board.ruleset import Rules
 from board.stone import Stone
 from program import PROGRAM_NAME, VERSION
 from sgf.grammar import MALFORMED, NO_MOVES, SET_UP, TOO_LONG, WRONG_SIZE, Node, SGFError, show, to_utf8
-from sgf.reader import MAX_KOMI, full_text, parse_number, simple_text, to_pos
+from sgf.reader import MAX_KOMI, check_game, full_text, parse_number, simple_text, to_pos
 
 COLORS = {"B": Stone.BLACK, "W": Stone.WHITE}
 LETTERS = {color: letter for letter, color in COLORS.items()}
@@ -63,8 +63,13 @@ class GameTree:
         if not MIN_BOARD_SIZE <= game.get_size() <= MAX_BOARD_SIZE:
             raise SGFError(WRONG_SIZE, f"board size {game.get_size()} is not {MIN_BOARD_SIZE} to {MAX_BOARD_SIZE}")
         root = game.get_root()
+        check_game(root.get_raw_property_map())
         komi = parse_number(root.get_raw("KM").decode(errors="replace")) if root.has_property("KM") else None
-        tree = cls(game, rules if komi is None or abs(komi) > MAX_KOMI else replace(rules, komi=komi))
+        if komi is not None and abs(komi) <= MAX_KOMI:
+            rules = replace(rules, komi=komi)
+        elif root.has_property("KM"):  # no komi: the record has the one that is played by
+            root.set("KM", rules.komi)
+        tree = cls(game, rules)
         waiting = [game.get_root()]
         while waiting:
             node = waiting.pop()
@@ -123,14 +128,17 @@ class GameTree:
     def move(self, number: int) -> tuple[Stone, int] | None:
         """Return color and pos of the move that leads to a node, None for none; raises SGFError."""
         node = self._nodes[number]
-        for letter, color in COLORS.items():
-            if node.has_property(letter):
-                raw = node.get_raw(letter)
-                try:
-                    return color, self._coordinate.convert_from_sgf_format(raw.decode(errors="replace").strip())
-                except ValueError:
-                    raise SGFError(MALFORMED, f"[{show(raw)}] is not one point") from None
-        return None
+        moves = [(color, raw) for letter, color in COLORS.items() if node.has_property(letter)
+                 for raw in node.get_raw_list(letter)]
+        if not moves:
+            return None
+        try:
+            if len(moves) > 1:
+                raise ValueError
+            return moves[0][0], self._coordinate.convert_from_sgf_format(moves[0][1].decode(errors="replace").strip())
+        except ValueError:
+            shown = show(b"][".join(raw for _, raw in moves))
+            raise SGFError(MALFORMED, f"[{shown}] is not one point") from None
 
     def _properties(self, number: int) -> Node:
         """Return the raw properties of a node."""
@@ -164,10 +172,7 @@ class GameTree:
     def _number(self, number: int, name: str) -> float | None:
         """Return the number in a property of a node, None where there is none."""
         node = self._nodes[number]
-        try:
-            return float(node.get_raw(name)) if node.has_property(name) else None
-        except ValueError:
-            return None
+        return parse_number(node.get_raw(name).decode(errors="replace")) if node.has_property(name) else None
 
     def board_at(self, number: int) -> GoBoard:
         """Return the game up to a node on a board; raises SGFError where a move or a set-up is impossible."""
@@ -197,7 +202,7 @@ class GameTree:
             black, white = ([pos for pos, stone in stones.items() if stone == color] for color in COLORS.values())
             board.set_up(black, white, to_move)
         except ValueError as error:
-            raise SGFError(SET_UP, f"set-up stones: {error}") from None
+            raise SGFError(SET_UP, f"set-up stones: {str(error) or 'not a list of points'}") from None
 
     # --- changing -----------------------------------------------------------------------------------------------
 

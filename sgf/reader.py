@@ -1,7 +1,7 @@
 """One game of an SGF file: `SGFReader`."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -48,13 +48,13 @@ class SGFReader:
         self._read_nodes(read_main_line(data), board_size)
 
     @classmethod
-    def from_nodes(cls, nodes: list[Node], board_size: int | None = None) -> "SGFReader":
+    def from_nodes(cls, nodes: Sequence[Node], board_size: int | None = None) -> "SGFReader":
         """Return the reader of a main line that is parsed already; raises SGFError as the constructor does."""
         reader = cls.__new__(cls)
         reader._read_nodes(nodes, board_size)
         return reader
 
-    def _read_nodes(self, nodes: list[Node], board_size: int | None) -> None:
+    def _read_nodes(self, nodes: Sequence[Node], board_size: int | None) -> None:
         """Set all members from the property maps."""
         self._read_root(nodes[0], board_size)
         self.black_stones: list[int] = []
@@ -84,9 +84,7 @@ class SGFReader:
 
     def _read_root(self, root: Node, board_size: int | None) -> None:
         """Set the members that describe the whole game; raises SGFError for other games than Go and other sizes."""
-        game = simple_text(root, "GM") or "1"
-        if game.strip() != "1":
-            raise SGFError(MALFORMED, f"not a game of Go: GM[{game[:20]}]")
+        check_game(root)
         size = simple_text(root, "SZ").strip()
         columns, _, rows = size.partition(":")
         if not size:
@@ -146,7 +144,7 @@ class SGFReader:
         if stones_missing and self.colors and self.colors[0] == Stone.WHITE:
             raise SGFError(SET_UP, f"HA[{self.handicap}] without the handicap stones")
 
-    def _first_to_move(self, nodes: list[Node]) -> Stone:
+    def _first_to_move(self, nodes: Sequence[Node]) -> Stone:
         """Return who moves first: the first mover, else PL's side, else White after black stones only."""
         if self.colors:
             return Stone(self.colors[0])
@@ -211,6 +209,23 @@ class SGFReader:
             print_err(f"{index + 1} {self.get_color(index).name.lower()} {to_gtp(pos)}")
 
 
+def check_game(root: Node) -> None:
+    """Raise SGFError for another game than Go."""
+    game = simple_text(root, "GM") or "1"
+    if game.strip() != "1":
+        raise SGFError(MALFORMED, f"not a game of Go: GM[{game[:20]}]")
+
+
+def begin_of_line(nodes: Sequence[Node], moves: int) -> Sequence[Node]:
+    """Return a main line up to so many moves, one at least, which tells who begins."""
+    left = max(moves, 1)
+    for number, node in enumerate(nodes):
+        left -= "B" in node or "W" in node
+        if left == 0:
+            return nodes[:number + 1]
+    return nodes
+
+
 def to_pos(row: int, column: int, size: int) -> int:
     """Return the padded index of sgfmill's coordinates (from 0, bottom left)."""
     return column + 1 + (size - row) * (size + 2)
@@ -241,6 +256,8 @@ def simple_text(node: Node, name: str) -> str:
 
 def parse_number(text: str) -> float | None:
     """Return the number that the text is (a decimal comma is understood), or None."""
+    if "_" in text:  # which only Python takes
+        return None
     try:
         value = float(text.replace(",", "."))
     except ValueError:

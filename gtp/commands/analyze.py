@@ -118,12 +118,12 @@ class AnalyzeCommands(CommandGroup):
         request = self._parse(command, dialect)
         self.session.open_reply()  # at once, also while the network still loads
         report = self._reporter(request, dialect)
-        watch = Watch(self.session.is_next_line_here, report, request.interval, request.restriction,
+        watch = Watch(self.session.should_cancel, report, request.interval, request.restriction,
                       root_temperature=self.game.options.analysis_root_temperature)
         result = self.engine.analyze(request.color, watch)
-        if request.interval > 0 and not self.session.is_next_line_here():
+        if request.interval > 0 and not self.session.should_cancel():
             report(result)  # the tree is full: nothing new will come
-        self.session.wait_for_next_line()
+        self.session.wait_for_cancelling()
         if request.interval <= 0 and result.total_visits > 0:
             report(result)
         return ""
@@ -142,18 +142,18 @@ class AnalyzeCommands(CommandGroup):
         """Answer a move and play nothing."""
         from engine.choosing import Watch
         request = self._parse(command, KATA)
-        stop = self.session.is_next_line_here if cancellable else self.session.should_stop
+        stop = self.session.should_cancel if cancellable else self.session.should_stop
         watch = Watch(stop, restriction=request.restriction)
         pos = self.engine.find_move(request.color, self.session.line.arrived, watch)
-        return CANCELLED if cancellable and self.session.is_next_line_here() else self.format_move(pos)
+        return CANCELLED if cancellable and self.session.should_cancel() else self.format_move(pos)
 
     def _search_analyze(self, command: Command, cancellable: bool) -> str:
         """Report, then answer a move and play nothing."""
         from engine.choosing import Watch
         request = self._parse(command, KATA)
-        stop = self.session.is_next_line_here if cancellable else self.session.should_stop
+        stop = self.session.should_cancel if cancellable else self.session.should_stop
         self.session.open_reply()
         report = self._reporter(request, KATA)
         watch = Watch(stop, report, request.interval, request.restriction)
         pos = self.engine.find_move(request.color, self.session.line.arrived, watch)
-        return f"play {CANCELLED if cancellable and self.session.is_next_line_here() else self.format_move(pos)}"
+        return f"play {CANCELLED if cancellable and self.session.should_cancel() else self.format_move(pos)}"

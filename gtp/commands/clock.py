@@ -20,9 +20,9 @@ class ClockCommands(CommandGroup):
 
     def cmd_time_settings(self, command: Command) -> str:
         """Set main time, Canadian overtime and its stones (GTP 2, section 4.2)."""
-        main = get_float(command, 0, BAD_SETTINGS)
-        period = get_float(command, 1, BAD_SETTINGS) if len(command.args) > 1 else 0.0
-        stones = self._get_count(command, 2, BAD_SETTINGS) if len(command.args) > 2 else 0
+        main, period, stones = get_float(command, 0, BAD_SETTINGS), 0.0, 0
+        if len(command.args) > 1:  # the main time alone is taken for all; two numbers have lost one
+            period, stones = get_float(command, 1, BAD_SETTINGS), self._get_count(command, 2, BAD_SETTINGS)
         if min(main, period) < 0:
             raise GtpError(BAD_SETTINGS)
         self._apply(self._canadian(main, period, stones))

@@ -71,11 +71,13 @@ class SgfCommands(CommandGroup):
     def _load(self, data: bytes, move_number: int | None) -> None:
         """Replace the game by that of an SGF record; raises GtpError and changes nothing if that is impossible."""
         from sgf.grammar import read_main_line, to_utf8
-        from sgf.reader import SGFReader
+        from sgf.reader import SGFReader, begin_of_line
 
         game = self.game
         try:
-            nodes = read_main_line(to_utf8(data))
+            line = read_main_line(to_utf8(data))
+            # What comes after the position that is asked for may be impossible.
+            nodes = line if move_number is None else begin_of_line(line, move_number - 1)
             reader = SGFReader.from_nodes(nodes, None if "SZ" in nodes[0] else game.board.board_size)
             if not game.can_play(reader.size):
                 raise ValueError(f"nobody plays {reader.size}x{reader.size} here")

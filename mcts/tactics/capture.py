@@ -54,7 +54,10 @@ def find_last_liberty(board: GoBoard, target: int) -> int:
 
 
 def _follow(board: GoBoard, to_move: Stone, result: int, question: ProofTask, work: ProofWork) -> list[int]:
-    """Return the line that the search found for its result, as far as its table still knows it. Modifies work."""
+    """Return the line that the search found for its result, as far as its table still knows it and the game allows it.
+
+    Modifies work.
+    """
     line: list[int] = []
     position, color = board.copy(), to_move
     while result != UNKNOWN and len(line) < LONGEST_LINE and position.board[question.target] == question.defender:
@@ -65,6 +68,8 @@ def _follow(board: GoBoard, to_move: Stone, result: int, question: ProofTask, wo
         if color != question.defender and last != PASS and result == CAPTURED:
             return [*line, last]
         if (pn if result == CAPTURED else dn) != 0 or (pos == PASS and color != question.defender):
+            break
+        if not position.is_legal(int(pos), color):  # a ko of the game, which the search does not know
             break
         line.append(int(pos))
         position.put_stone(int(pos), color)

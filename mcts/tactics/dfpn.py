@@ -8,8 +8,9 @@ it finds is kept in a table by position, so that transpositions are searched onc
 
 The attacker never passes and takes no ko, the defender may pass always: what is called captured is so without any ko.
 A move that repeats a position of the line is no move for the attacker's plan: the defender holds. So "captured" is
-proven, "safe" holds but for kos and repetitions (the history of a position may matter: A. Kishimoto and M. Mueller,
-"A general solution to the graph history interaction problem", 2004).
+proven by the moves that are looked at (region.py tells which), "safe" holds but for kos and repetitions (the history
+of a position may matter: A. Kishimoto and M. Mueller, "A general solution to the graph history interaction problem",
+2004).
 
 Letters: C cells of the padded board, D depth, T entries of the table.
 """
@@ -44,7 +45,7 @@ class ProofWork(NamedTuple):
     table_keys: np.ndarray  # uint64 [T]
     table: np.ndarray  # int64 [T, 2]: pn and dn
     side: np.ndarray  # uint64 [1]: what the key of a position has for the defender to move
-    region: np.ndarray  # uint8 [C]: 1 where moves may be played; nowhere: around the string, wherever it runs
+    region: np.ndarray  # uint8 [C]: not 0 where moves may be played; nowhere: around the string, wherever it runs
     queue: np.ndarray  # int16 [C]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from board.geometry import SYMMETRIES, get_geometry
 from board.rules import play_recorded
-from board.state import TO_MOVE, History, State, clear_state, copy_words, new_history, new_state, start_history
+from board.state import History, State, clear_state, copy_words, new_history, new_state, start_history, turn_to
 from board.string import set_up_stones
 from common.cores import count_usable_cores
 from common.kernel import kernel
@@ -58,7 +58,7 @@ def replay_samples(games: Moves, number: np.ndarray, rows: np.ndarray, board_siz
         for move in range(games.start[number[n]], rows[n]):
             remember(past, state)
             play_recorded(state, history, pos[move], color[move])
-        state.info[TO_MOVE] = color[rows[n]]
+        turn_to(state, color[rows[n]])
         take_position(positions, n, state, history, past)
 
 

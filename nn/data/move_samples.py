@@ -15,7 +15,7 @@ from board.constant import NO_MOVE
 from board.geometry import get_geometry
 from board.ladder import LadderWork, find_ladders, new_ladder_work
 from board.rules import is_legal, play
-from board.state import LAST_MOVE, TO_MOVE, State, clear_state, new_state
+from board.state import LAST_MOVE, State, clear_state, new_state, turn_to
 from board.string import set_up_stones
 from common.kernel import kernel
 from nn.data.data_file import DataError
@@ -52,7 +52,7 @@ def mark_game(
         if not is_legal(state, pos, color):
             break
         if good[n] < marks.shape[1]:
-            state.info[TO_MOVE] = color
+            turn_to(state, color)
             find_ladders(state, ladders)
             mark_points(state, previous, ladders, color, marks[count])
             if marks[count, good[n]] >> CANDIDATE & 1:

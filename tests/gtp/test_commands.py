@@ -98,6 +98,7 @@ def test_every_listed_command_answers_with_one_frame_whatever_its_arguments(
     ("time_settings", "not three integers"),
     ("time_settings a b c", "not three integers"),
     ("time_settings -1 0 0", "not three integers"),
+    ("time_settings 1 2", "not three integers"),
     ("time_settings 1 1 1.5", "not three integers"),
     ("time_left", "invalid color"),
     ("time_left green 3 0", "invalid color"),
@@ -306,6 +307,18 @@ def test_loadsgf_goes_to_the_position_before_a_move(gtp: Controller, tmp_path: P
     gtp.ask(f"loadsgf {file}{number}")
     assert len(gtp.engine.board.get_move_history()) == moves
     assert gtp.ask("get_komi") == "5.5"
+
+
+def test_loadsgf_does_not_look_behind_the_move(gtp: Controller, tmp_path: Path):
+    """Stones set up later, and illegal moves, are no hindrance; who begins is known before the first move, too."""
+    file = tmp_path / "later.sgf"
+    file.write_text("(;SZ[9];W[dd];B[ee];AW[ff];B[dd])")
+    for number, moves in (1, 0), (2, 1), (3, 2):
+        gtp.ask(f"loadsgf {file} {number}")
+        assert len(gtp.engine.board.get_move_history()) == moves
+    gtp.ask(f"loadsgf {file} 1")
+    assert gtp.engine.board.get_to_move().name == "WHITE"
+    assert gtp.fail(f"loadsgf {file} 4") == gtp.fail(f"loadsgf {file}") == "cannot load file"
 
 
 def test_loadsgf_set_up_and_sides(gtp: Controller, tmp_path: Path):

@@ -116,6 +116,9 @@ def test_printsgf_can_be_loaded_again(gtp: Controller, tmp_path: Path):
     assert gtp.state() == before
     gtp.ask("set_position w A1 b E5")
     assert "PL[B]" in gtp.ask("printsgf")
+    gtp.ask("clear_board")
+    gtp.ask("gogui-setup_player w")
+    assert "PL[W]" in gtp.ask("printsgf")
 
 
 def test_printsgf_of_a_long_game_is_written_once_through_and_can_be_interrupted(gtp: Controller):

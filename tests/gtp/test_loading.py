@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from board.stone import Stone
 from common import kernel
 from engine.engine import Engine, EvaluatorSource
 from engine.game import Game
@@ -118,6 +119,24 @@ def test_errors_of_queries_are_answered_while_the_network_loads(model: Model):
              lambda: b'{"id":"b"}\n', lambda: b"" if model.go.wait(60) else b"x"]
     assert AnalysisClient(EngineOptions(), model.make, write).run(LineReader(read_later)) == 0
     assert [answer.partition('"id":')[2][:3] for answer in answers] == ['"b"', '"a"']
+
+
+def test_the_network_for_another_size_is_loaded_before_it_is_asked_for():
+    loaded: list[int] = []
+
+    def load(size: int | None) -> FakeEvaluator:
+        loaded.append(size or 9)
+        return FakeEvaluator(size or 9)
+
+    engine = Engine(EngineOptions(), EvaluatorSource(load, ANY_SIZE, warm_up=True))
+    engine.find_move(Stone.BLACK, time.monotonic())
+    for size in 9, 7, 7:
+        engine.set_board_size(size)
+        engine.prepare()
+    while 7 not in loaded:
+        time.sleep(0.01)
+    engine.find_move(Stone.BLACK, time.monotonic())
+    assert loaded == [9, 7]
 
 
 def test_a_wait_is_given_up(model: Model):

@@ -208,6 +208,21 @@ def test_main_ends_quietly_on_ctrl_c():
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGINT") or sys.platform == "win32", reason="signals of Unix")
+def test_an_analysis_ends_by_the_signal_that_gogui_sends():
+    process = start_main("--model", "none", "--size", "5")
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(b"1 gogui-sigint\n2 kata-analyze b 20\n")
+    process.stdin.flush()
+    while not (line := process.stdout.readline()).startswith(b"info"):
+        assert line
+    process.send_signal(signal.SIGINT)
+    while (line := process.stdout.readline()).startswith(b"info"):
+        continue
+    assert line == b"\n" and process.communicate(b"3 name\n4 quit\n", 60)[0].startswith(b"=3 ")
+
+
+@pytest.mark.slow
 def test_main_answers_when_interrupted():
     process = start_main("--model", "none", "--const-time", "600", "--size", "5")
     assert process.stdin is not None and process.stdout is not None

@@ -79,7 +79,7 @@ def is_captured(board: SlowBoard, target: Point, region: set[Point], color: str,
 def find_region(board: GoBoard, target: int, most_points: int) -> list[int]:
     """Return the points around a string that the opponent's stones close in; none where too many of them are empty.
 
-    Opponent's strings that have no liberty outside belong to it.
+    Opponent's strings beside it that have less than three liberties outside belong to it with these.
     """
     stones, width = board.state.stones, board.coordinate.width
     defender = int(stones[target])
@@ -93,7 +93,10 @@ def find_region(board: GoBoard, target: int, most_points: int) -> list[int]:
     empty = {pos for pos in region if stones[pos] == Stone.EMPTY.value}
     if len(empty) > most_points:
         return []
+    more: set[int] = set()
     for string in board.strings.string.values():
-        if string.get_color() != defender and set(string.get_liberties()) <= empty:
-            region.update(string.get_stones())
-    return sorted(region)
+        own = set(string.get_stones())
+        is_beside = any(pos + step in region for pos in own for step in (-width, -1, 1, width))
+        if string.get_color() != defender and is_beside and len(set(string.get_liberties()) - empty) < 3:
+            more |= own | set(string.get_liberties())
+    return sorted(region | more)

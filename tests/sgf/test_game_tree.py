@@ -77,13 +77,18 @@ def test_old_japanese_records() -> None:
     ("KM[6.5]", 6.5), ("KM[6,5]", 6.5), ("KM[nan]", 7.0), ("KM[9999]", 7.0), ("KM[x]", 7.0), ("", 7.0),
 ])
 def test_komi(komi: str, taken: float) -> None:
-    assert read(f"(;SZ[9]{komi};B[aa])").rules.komi == taken
+    tree = read(f"(;SZ[9]{komi};B[aa])")
+    assert tree.rules.komi == taken
+    if komi != "KM[6,5]":  # a record has the komi that is played by
+        assert tree.to_sgf().count("KM[") == bool(komi) and (not komi or f"KM[{taken:g}" in tree.to_sgf())
 
 
 @pytest.mark.parametrize(("text", "reason"), [
     ("", "no SGF game"), ("hello", "no SGF game"), ("(;SZ[9];B[aa]", "no SGF game"), ("(;SZ[x])", "no SGF game"),
     ("(;SZ[25])", "board size 25"), ("(;SZ[1])", "board size 1 "), ("(;SZ[9];B[zz])", "is not one point"),
-    ("(;SZ[9];B[aa](;W[bb])(;W[zz]))", "is not one point"),
+    ("(;SZ[9];B[aa](;W[bb])(;W[zz]))", "is not one point"), ("(;SZ[9];B[aa]W[bb])", "aa..bb. is not one point"),
+    ("(;SZ[9];B[aa][bb])", "is not one point"), ("(;GM[3]SZ[9])", "not a game of Go"),
+    ("(;SZ[9]AB[aa][])", "set-up stones: not a list of points"),
     ("(;SZ[9];B[aa];B[aa])", "move 2: black A9 is illegal"), ("(;SZ[3]AB[aa]AW[ba][ab])", "set-up stones"),
     ("(;SZ[9]" + ";C[x]" * MAX_NODES + ")", "more than 6,000 nodes"),
 ])

@@ -172,7 +172,7 @@ def test_a_missing_result_is_unknown() -> None:
 
 @pytest.mark.parametrize(("text", "komi"), [
     ("KM[6.5]", 6.5), ("KM[-3]", -3.0), ("KM[0]", 0.0), ("KM[5,5]", 5.5), ("KM[]", 7.0), ("", 7.0), ("KM[nan]", 7.0),
-    ("KM[seven]", 7.0), ("KM[1e999]", 7.0),
+    ("KM[seven]", 7.0), ("KM[1e999]", 7.0), ("KM[6_5]", 7.0),
 ])
 def test_komi(text: str, komi: float) -> None:
     assert read(f"{HEAD}{text})").komi == komi

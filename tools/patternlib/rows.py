@@ -12,7 +12,7 @@ from board.constant import NO_MOVE, PASS
 from board.ladder import LadderWork, find_ladders, new_ladder_work
 from board.pattern import pattern_code
 from board.rules import is_legal, list_legal_moves, play_recorded
-from board.state import BLACK, LAST_MOVE, TO_MOVE, WIDTH, History, State, new_history, new_state, start_history
+from board.state import BLACK, LAST_MOVE, TO_MOVE, WIDTH, History, State, new_history, new_state, start_history, turn_to
 from board.string import set_up_stones
 from common.kernel import kernel
 from mcts.uct.pattern_features import FEATURES, find_features
@@ -101,7 +101,7 @@ def describe_game(
         pos, color = moves[n], colors[n]
         if not is_legal(work.state, pos, color):
             break
-        work.state.info[TO_MOVE] = color
+        turn_to(work.state, color)
         if pos != PASS:
             rows = describe_moves(work, previous, color, features[row:])
             for i in range(rows):
