@@ -10,9 +10,9 @@ MINUTE = 60.0
 class GameClock:
     """Seconds that are left for each side."""
 
-    def __init__(self, minutes: float) -> None:
-        """Give each side so many minutes; nothing runs before the first move."""
-        self._left = {Stone.BLACK: MINUTE * minutes, Stone.WHITE: MINUTE * minutes}
+    def __init__(self, black: float, white: float) -> None:
+        """Give each side so many seconds; nothing runs before the first move."""
+        self._left = {Stone.BLACK: black, Stone.WHITE: white}
         self.running: Stone | None = None
         self._since = 0.0
 

@@ -23,6 +23,7 @@ LETTERS = {Stone.BLACK: "b", Stone.WHITE: "w"}
 MAX_MOVES = 30
 MAX_BRANCHES = 12
 MAX_COMMENT = 5000
+MILLISECONDS = 1000
 
 Message = dict[str, Any]
 
@@ -37,8 +38,8 @@ def describe_position(table: Table) -> Message:
         "toMove": LETTERS[table.to_move], "last": to_point(board.board_size, record[-1][1]) if record else None,
         "lastColor": LETTERS[record[-1][0]] if record else None, "number": board.moves - 1,
         "prisoners": board.prisoner, "komi": board.komi, "ko": ko,
-        "over": table.is_over, "loser": LETTERS[table.loser] if table.loser and table.is_over else None,
-        "onTime": table.loses_on_time, "clock": describe_clock(table.clock),
+        "over": table.is_over, "loser": LETTERS[table.loss.loser] if table.loss and table.loss.loser else None,
+        "onTime": table.loss is not None and table.loss.on_time, "clock": describe_clock(table.clock),
         "comment": table.tree.comment(table.here)[:MAX_COMMENT],
     }
 
@@ -72,6 +73,21 @@ def describe_nodes(table: Table, nodes: Iterable[int], reset: bool = False, remo
     """Return nodes that are new or have changed, and those that are gone; `reset`: these are all."""
     return {"type": "nodes", "reset": reset, "nodes": [describe_node(table, node) for node in nodes],
             "removed": list(removed)}
+
+
+def describe_memory(table: Table, most_nodes: int) -> Message:
+    """Return what the page keeps in case this server goes away: the record, unless it is too long, and how it ended.
+
+    TabSession.do_load takes it back.
+    """
+    tree, clock = table.tree, table.clock
+    message: Message = {"type": "kept", "sgf": tree.to_sgf() if len(tree) <= most_nodes else None}
+    if clock is not None:
+        message["left"] = [round(MILLISECONDS * clock.left(color)) for color in LETTERS]
+    if (ending := table.ending) is not None:
+        message |= {"ended": True, "end": tree.path_to(ending.node), "before": ending.before, "onTime": ending.on_time,
+                    "loser": LETTERS[ending.loser] if ending.loser else ""}
+    return message
 
 
 def describe_game(table: Table) -> Message:

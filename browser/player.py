@@ -19,6 +19,7 @@ from browser.describe import (
     SearchDescriber,
     describe_branch,
     describe_game,
+    describe_memory,
     describe_nodes,
     describe_position,
     describe_view,
@@ -341,6 +342,5 @@ class Player:
             self.keep()
 
     def keep(self) -> None:
-        """Send the record, which the page keeps in case this server goes away; None for one that is too long."""
-        tree = self.table.tree
-        self._send({"type": "kept", "sgf": tree.to_sgf() if len(tree) <= MAX_KEPT_NODES else None})
+        """Send what the page keeps of the game."""
+        self._send(describe_memory(self.table, MAX_KEPT_NODES))

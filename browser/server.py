@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
@@ -31,10 +31,13 @@ PARTING_SECONDS = 1.0
 FIRST_SECONDS = 10.0
 EVERYWHERE = ("", "0.0.0.0", "::")
 LOCAL_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
-COOKIE = "hiyoko-token"
 TOKEN_BYTES = 16
+# No address of ours is so long, and no file system takes a longer name.
+MAX_ADDRESS = 250
 # WebSocket close codes (RFC 6455): try again later, and an error that trying again does not mend.
 TRY_LATER, INTERNAL = 1013, 1011
+
+RUNS = "/runs"
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 OpenHall = Callable[[], "Hall"]
@@ -54,6 +57,20 @@ def name_of(host: str) -> str:
     with suppress(ValueError):
         return urlsplit(f"//{host}").hostname or ""
     return ""
+
+
+def cookie_of(host: str) -> str:
+    """Return the name of the cookie for the token; cookies do not tell the ports of a machine apart."""
+    with suppress(ValueError):
+        return f"hiyoko-token-{urlsplit(f'//{host}').port or 80}"
+    return "hiyoko-token"
+
+
+def is_of(origin: str, host: str) -> bool:
+    """Tell whether an origin is that of a host."""
+    with suppress(ValueError):
+        return urlsplit(origin).netloc == host
+    return False
 
 
 def page_policy() -> str:
@@ -80,7 +97,7 @@ class Guard:
         if not self._token and name_of(request.host) not in LOCAL_NAMES:
             return "This server answers under the names of this machine only."
         origin = request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc != request.host:
+        if origin is not None and not is_of(origin, request.host):
             return "This request comes from a page of another site."
         return None
 
@@ -93,13 +110,16 @@ class Guard:
         """Answer a request, or tell why not."""
         if reason := self._refuse(request):
             return web.Response(status=403, text=f"{reason}\n")
-        if self._token and not self._has_token(request.cookies.get(COOKIE, "")):
+        if len(request.path) > MAX_ADDRESS:
+            return web.Response(status=404, text="There is no such page.\n")
+        cookie = cookie_of(request.host)
+        if self._token and not self._has_token(request.cookies.get(cookie, "")):
             given = request.query.get("token", "")
             if not self._has_token(given):
                 text = (STATIC / "token.html").read_text(encoding="utf-8")
                 return web.Response(status=401, text=text, content_type="text/html", headers=self._headers)
-            answer = web.HTTPSeeOther("/")
-            answer.set_cookie(COOKIE, given, httponly=True, samesite="Strict")
+            answer = web.HTTPSeeOther(RUNS if request.path == RUNS else "/")
+            answer.set_cookie(cookie, given, httponly=True, samesite="Strict")
             raise answer
         response = await handler(request)
         if not response.prepared:
@@ -203,7 +223,7 @@ def make_app(open_hall: OpenHall, token: str = "", watched: Sequence[Path] = ())
     app.router.add_get("/", show_page)
     app[WATCHED] = list(watched)
     app.router.add_get("/tab", serve_tab)
-    app.router.add_get("/runs", show_runs_page)
+    app.router.add_get(RUNS, show_runs_page)
     app.router.add_get("/runs/data", tell_runs)
     app.router.add_get(r"/runs/{folder:\d{1,3}}/{generation:\d{1,9}}/{number:\d{1,9}}", tell_game)
     app.router.add_static("/static", STATIC)
@@ -244,7 +264,8 @@ async def serve(open_hall: OpenHall, host: str, port: int, token: str, on_ready:
         await site.start()
         bound = runner.addresses[0][1]
         shown = "127.0.0.1" if is_local(host) else socket.gethostname() if host in EVERYWHERE else host
-        on_ready(f"http://{f'[{shown}]' if ':' in shown else shown}:{bound}/" + (f"?token={token}" if token else ""))
+        asked = f"?token={quote(token, safe='')}" if token else ""
+        on_ready(f"http://{f'[{shown}]' if ':' in shown else shown}:{bound}/{asked}")
         hall = await asyncio.shield(runner.app[HALL])
         await asyncio.get_running_loop().run_in_executor(None, hall.engines.loader.get, closing.is_set)
         await asyncio.Event().wait()

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from board.stone import Stone
-from browser.describe import Message, describe_game
+from browser.clock import MINUTE, GameClock
+from browser.describe import LETTERS, MILLISECONDS, Message, describe_game
 from browser.fields import MessageError, MessageFields
 from browser.hall import Hall, Seat
 from browser.player import Player
 from browser.points import PASS_POINT
 from browser.settings import MAX_SECONDS, MAX_VISITS, SIDES, PlaySettings
-from browser.table import MAX_HANDICAP, MAX_NODES, TableError
+from browser.table import MAX_HANDICAP, MAX_NODES, Ending, TableError
 from common.print_console import print_err
 from engine.levels import FULL_LEVEL
 from engine.loader import LoadError
@@ -143,7 +144,18 @@ class TabSession:
     def do_load(self, fields: MessageFields) -> None:
         """Go on from a record."""
         self._table.load(fields.text("sgf"), fields.integers("path", MAX_NODES))
+        self._remember(fields)
         self._begin(wants_reply=fields.flag("reply", False))
+
+    def _remember(self, fields: MessageFields) -> None:
+        """Take back what a page has kept beside the record (browser/describe.py): the clock, and how the game ended."""
+        left = fields.integers("left", 2)
+        if len(left) == 2 and min(left) >= 0 and max(left) <= MILLISECONDS * MINUTE * MAX_MINUTES:
+            self._table.clock = GameClock(left[0] / MILLISECONDS, left[1] / MILLISECONDS)
+        if fields.flag("ended", False):
+            loser = {letter: color for color, letter in LETTERS.items()}.get(fields.choice("loser", ("", "b", "w"), ""))
+            end = self._table.tree.follow(fields.integers("end", MAX_NODES))
+            self._table.ending = Ending(end, loser, fields.flag("onTime", False), fields.text("before", "")[:20])
 
     def do_record(self, fields: MessageFields) -> None:
         """Send the record of a game that is too long for the page to keep; `use` is the page's."""
@@ -180,8 +192,11 @@ class TabSession:
 
     def do_undo(self, _: MessageFields) -> None:
         """Take back the last move, or the engine's and the one before it."""
-        sides, to_move = SIDES[self.player.settings.side], self._table.to_move
-        moves = 2 if len(sides) == 1 and to_move not in sides and self._table.tree.parent(self._table.here) else 1
+        sides, moves = SIDES[self.player.settings.side], 1
+        if len(sides) == 1 and self._table.to_move not in sides and self._table.here != ROOT:
+            moves = 2
+            if self._table.tree.parent(self._table.here) == ROOT:  # the engine would only have to move again
+                raise TableError("there is no move of yours to take back")
         removed = self._table.undo(moves)
         self._show_result()
         self.player.show([], removed=removed)

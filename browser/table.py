@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from board.go_board import GoBoard
 from board.ruleset import Rules
 from board.stone import Stone
-from browser.clock import GameClock
+from browser.clock import MINUTE, GameClock
 from browser.points import PASS_POINT, to_pos
 from nn.model_file import describe_sizes
 from sgf.game_tree import ROOT, GameTree
@@ -32,6 +32,23 @@ class NodeView:
     winrate: float
     lead: float | None
     visits: int
+
+
+@dataclass(frozen=True)
+class Ending:
+    """A result that came about here, not in a record that was read.
+
+    Attributes:
+        node: where.
+        loser: who has lost without counting, None where it was counted.
+        on_time: whether the clock was the reason.
+        before: the result that the record had.
+    """
+
+    node: int
+    loser: Stone | None
+    on_time: bool
+    before: str
 
 
 class Table:
@@ -58,7 +75,7 @@ class Table:
             raise TableError(str(error)) from None
         self._take(tree, ROOT)
         if minutes:
-            self.clock = GameClock(minutes)
+            self.clock = GameClock(MINUTE * minutes, MINUTE * minutes)
 
     def load(self, text: str, path: Iterable[int] = ()) -> None:
         """Go on from an SGF record; `path` says which child to take at each step. Raises TableError."""
@@ -68,12 +85,7 @@ class Table:
         try:
             tree = GameTree.read(data, self._rules, MAX_NODES)
             self._check_size(tree.size)
-            here = ROOT
-            for index in path:
-                children = tree.children(here)
-                if not 0 <= index < len(children):
-                    break
-                here = children[index]
+            here = tree.follow(path)
             tree.board_at(here)
         except SGFError as error:
             raise TableError(f"this game cannot be read: {error}") from None
@@ -94,11 +106,7 @@ class Table:
         self.board = tree.board_at(here)
         self.views: dict[int, NodeView] = {}
         self.clock = None
-        # Who has lost without counting, and whether the clock was the reason.
-        self.loser: Stone | None = None
-        self.loses_on_time = False
-        # Whether the record's result came about here, and the one that it had before.
-        self._has_own_result, self._result_before = False, ""
+        self.ending: Ending | None = None
 
     # --- looking ------------------------------------------------------------------------------------------------
 
@@ -108,9 +116,15 @@ class Table:
         return self.board.get_to_move()
 
     @property
+    def loss(self) -> Ending | None:
+        """How the game has ended at this node without counting, None if it has not."""
+        ending = self.ending
+        return ending if ending is not None and ending.node == self.here and ending.loser is not None else None
+
+    @property
     def is_over(self) -> bool:
         """Whether the game has ended at this node."""
-        return self.board.is_over or (self.loser is not None and not self.tree.children(self.here))
+        return self.board.is_over or self.loss is not None
 
     # --- moving -------------------------------------------------------------------------------------------------
 
@@ -139,7 +153,7 @@ class Table:
         """Play a legal move and stand after it; raises TableError when the tree is full."""
         if len(self.tree) >= MAX_NODES:
             raise TableError(f"the game has {MAX_NODES:,} nodes, more cannot be kept")
-        if self.loser is not None:
+        if self.ending is not None and self.ending.node == self.here:  # it goes on
             self._forget_result()
         self.here = self.tree.play(self.here, color, pos)
         self.board.put_stone(pos, color)
@@ -181,40 +195,39 @@ class Table:
         gone = self.tree.remove(node)
         for number in gone:
             self.views.pop(number, None)
-        self._forget_result()
+        if self.ending is not None and self.ending.node in gone:
+            self._forget_result()
         return gone
 
     def lose(self, color: Stone, on_time: bool = False) -> None:
         """End the game with the loss of `color`, which resigns or whose time is up."""
         self.stop_clock()
-        self.loser, self.loses_on_time = color, on_time
-        self._set_result(f"{'W' if color == Stone.BLACK else 'B'}+{'T' if on_time else 'R'}")
+        self._end(f"{'W' if color == Stone.BLACK else 'B'}+{'T' if on_time else 'R'}", color, on_time)
 
     def count(self, lead: float) -> bool:
-        """End the game with Black's lead in points, unless its record has a result; tell whether it had none."""
-        is_new = not self.tree.result()
-        if is_new:
-            self._set_result(format_score(lead, 0))
-        return is_new
+        """End the game with Black's lead in points, unless its record brought a result; tell whether that is news."""
+        result, known = format_score(lead, 0), self.tree.result()
+        if known and self.ending is None:
+            return False
+        self._end(result)
+        return result != known
 
-    def _set_result(self, result: str) -> None:
-        """Write a result that has come about here."""
-        if not self._has_own_result:
-            self._result_before = self.tree.result()
+    def _end(self, result: str, loser: Stone | None = None, on_time: bool = False) -> None:
+        """Write a result that has come about at this node."""
+        before = self.tree.result() if self.ending is None else self.ending.before
         self.tree.set_result(result)
-        self._has_own_result = True
+        self.ending = Ending(self.here, loser, on_time, before)
 
     def _forget_result(self) -> None:
-        """Take back a result that came about here: the game goes on, without a clock if the time of a side was up.
+        """Take back the result that came about here: the game goes on, without a clock if the time of a side was up.
 
         One that a record brought stays.
         """
-        if self.loses_on_time:
-            self.clock = None
-        self.loser, self.loses_on_time = None, False
-        if self._has_own_result:
-            self.tree.set_result(self._result_before)
-        self._has_own_result = False
+        if self.ending is not None:
+            if self.ending.on_time:
+                self.clock = None
+            self.tree.set_result(self.ending.before)
+        self.ending = None
 
     # --- what searches say --------------------------------------------------------------------------------------
 

@@ -152,7 +152,8 @@ class MoveChooser:
         """Return a move of the raw policy; a pass only where the game is not lost by it."""
         board, color = self._board, self._color
         raw = evaluate(tree.evaluator, board, color)
-        report_raw_value(raw.winrate)
+        if not watch.quiet:
+            report_raw_value(raw.winrate)
         policy = raw.policy
         if watch.restriction is not None:
             banned = [watch.restriction.bans(color, pos) for pos in (*board.onboard_pos, PASS)]

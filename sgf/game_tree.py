@@ -1,6 +1,7 @@
 """A game with its variations: numbered nodes over sgfmill's tree, so that properties nobody here knows survive."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from sgfmill.sgf import Sgf_game, Tree_node
@@ -118,6 +119,21 @@ class GameTree:
             line.append(node)
             node = self.parent(node)
         return line[::-1]
+
+    def follow(self, path: Iterable[int]) -> int:
+        """Return the node to which a path of children's places leads from the root, as far as there are any."""
+        number = ROOT
+        for index in path:
+            children = self.children(number)
+            if not 0 <= index < len(children):
+                break
+            number = children[index]
+        return number
+
+    def path_to(self, number: int) -> list[int]:
+        """Return the path to a node."""
+        line = self.line_to(number)
+        return [self.children(parent).index(child) for parent, child in itertools.pairwise(line)]
 
     def end_of_line(self, number: int) -> int:
         """Return where the main line below a node ends."""

@@ -1,13 +1,14 @@
 """Who may ask: this machine's own pages, and others with the token."""
 from __future__ import annotations
 
+import asyncio
 import re
 
 import pytest
 from aiohttp import WSServerHandshakeError
 
-from browser.server import STATIC, is_local, name_of
-from tests.browser.tabs import room, run
+from browser.server import STATIC, is_local, name_of, serve
+from tests.browser.tabs import SECONDS, make_hall, room, run
 
 
 @pytest.mark.parametrize(("headers", "status"), [
@@ -18,6 +19,7 @@ from tests.browser.tabs import room, run
     ({"Host": "[broken"}, 403),
     ({"Origin": "http://evil.example"}, 403),
     ({"Origin": "null"}, 403),
+    ({"Origin": "http://[::1"}, 403),
 ])
 def test_only_our_own_pages_are_answered(headers: dict, status: int) -> None:
     async def ask() -> None:
@@ -44,11 +46,18 @@ def test_with_a_token_nothing_is_shown_without_it() -> None:
             assert "script-src" not in await (await here.client.get("/")).text()
             answer = await here.client.get("/?token=secret")
             assert answer.status == 200 and "shudan" in await answer.text()  # after the redirection, with the cookie
-            assert (await here.client.get("/static/js/main.js")).status == 200
+            assert (await here.client.get("/runs?token=secret", allow_redirects=False)).status == 200
+            here.client.session.cookie_jar.clear()
+            asked = await here.client.get("/runs?token=secret", allow_redirects=False)
+            assert asked.headers["Location"] == "/runs"
+            assert str(here.client.port) in asked.headers["Set-Cookie"].partition("=")[0]  # cookies know no ports
+            for path in "/runs", "/static/js/main.js":
+                assert (await here.client.get(path)).status == 200
     run(ask)
 
 
-@pytest.mark.parametrize("path", ["/static/../server.py", "/static/%2e%2e/server.py", "/static/js/", "/nothing"])
+@pytest.mark.parametrize("path", ["/static/../server.py", "/static/%2e%2e/server.py", "/static/js/", "/nothing",
+                                  "/static/" + "x" * 300])
 def test_nothing_but_the_pages_can_be_read(path: str) -> None:
     async def ask() -> None:
         async with room() as here:
@@ -68,6 +77,18 @@ def test_pages_ask_for_nothing_from_elsewhere() -> None:
 ])
 def test_which_addresses_are_this_machine_alone(host: str, local: bool) -> None:
     assert is_local(host) is local
+
+
+def test_the_address_that_is_shown_has_the_token_in_its_own_letters() -> None:
+    async def listen() -> str:
+        address = asyncio.get_running_loop().create_future()
+        server = asyncio.create_task(serve(make_hall, "127.0.0.1", 0, "a&b あ", address.set_result))
+        try:
+            return str(await asyncio.wait_for(address, SECONDS))
+        finally:
+            server.cancel()
+
+    assert asyncio.run(listen()).endswith("/?token=a%26b%20%E3%81%82")
 
 
 def test_names_of_hosts() -> None:

@@ -450,7 +450,7 @@ def test_a_result_is_taken_back_with_what_led_to_it(ends: str) -> None:
         table.lose(Stone.WHITE, on_time=ends == "runs out of time")
     assert table.tree.result() == {"resigns": "B+R", "runs out of time": "B+T", "is counted": "B+18"}[ends]
     table.undo(1)
-    assert table.tree.result() == "" and table.loser is None
+    assert table.tree.result() == "" and table.ending is None
     table.count(-2.5)
     assert table.tree.result() == "W+2.5"
     table.load("(;GM[1]FF[4]SZ[5]RE[W+3];B[cc];W[cd])")
@@ -458,6 +458,78 @@ def test_a_result_is_taken_back_with_what_led_to_it(ends: str) -> None:
     table.undo(1)
     table.count(7.0)
     assert table.tree.result() == "W+3"
+
+
+def test_who_plays_on_after_the_count_is_counted_anew() -> None:
+    table = Table(Rules(), range(3, 10), 5)
+    for point in 12, PASS, PASS:
+        table.play(point)
+    assert table.count(18.0) and not table.count(18.0) and table.tree.result() == "B+18"
+    table.play(0)
+    assert table.tree.result() == ""
+    table.play(PASS)
+    table.play(PASS)
+    assert table.count(-56.0) and table.tree.result() == "W+56"
+
+
+def test_who_resigns_does_so_at_one_place() -> None:
+    """The end of another line is none of the game, and what is played there leaves the result."""
+    table = Table(Rules(), range(3, 10), 5)
+    for point in 12, 13, 14:
+        table.play(point)
+    end = table.here
+    table.go(table.tree.line_to(end)[1])
+    table.play(0)
+    table.lose(Stone.BLACK)
+    loss = table.here
+    assert table.is_over and table.tree.result() == "W+R"
+    table.go(end)
+    assert not table.is_over and table.loss is None
+    table.play(5)
+    assert table.tree.result() == "W+R"
+    table.go(loss)
+    assert table.is_over
+    table.play(6)
+    assert not table.is_over and table.tree.result() == ""
+
+
+@pytest.mark.parametrize(("ends", "result"), [
+    ("resigns", "B+R"), ("runs out of time", "B+T"), ("is counted", "B+24.5")])
+def test_what_the_page_keeps_brings_all_back(ends: str, result: str) -> None:
+    """After a new start of the server a game that was over still is, and its result goes with the moves before."""
+    async def play() -> None:
+        async with room() as here:
+            tab, other = await here.open(), await here.open()
+            await tab.send("set", side="none")
+            await tab.send("new", size=5, komi=0.5, handicap=0, minutes=0.05 if ends == "runs out of time" else 2.0)
+            await tab.send("play", point=12)
+            if ends == "resigns":
+                await tab.send("resign")
+            for _ in range(2 if ends == "is counted" else 0):
+                await tab.send("play", point=PASS)
+            await tab.until("game", lambda message: message["result"] == result)
+            kept = await tab.until("kept")
+            position = tab.latest["position"]
+            await other.send("set", side="none")
+            await other.send("load", **{name: value for name, value in kept.items() if name != "type"}, path=[0] * 3)
+            back = await other.until("position", lambda message: message["over"])
+            assert [back[name] for name in ("loser", "onTime", "stones")] == [
+                position[name] for name in ("loser", "onTime", "stones")]
+            assert back["clock"]["b"] == kept["left"][0] / 1000 and other.latest["game"]["result"] == result
+            await other.send("undo")
+            await other.until("game", lambda message: message["result"] == "")
+    run(play)
+
+
+def test_who_has_not_moved_takes_nothing_back() -> None:
+    """The engine would only have to move again."""
+    async def play() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("new", size=5, komi=0.5, handicap=0, side="black")
+            await tab.until("position", lambda message: message["number"] == 1)
+            assert (await tab.ask("undo"))["text"] == "there is no move of yours to take back"
+    run(play)
 
 
 def test_a_result_that_a_record_brought_comes_back() -> None:
@@ -476,7 +548,7 @@ def test_after_a_loss_on_time_one_plays_on_without_a_clock() -> None:
     table.play(12)
     table.lose(Stone.WHITE, on_time=True)
     table.undo(1)
-    assert table.clock is None and not table.loses_on_time
+    assert table.clock is None and table.ending is None
     table.play(13)
     assert not table.is_over
 
@@ -617,9 +689,9 @@ def test_the_clock_of_a_side_that_has_moved_rings_for_nobody() -> None:
         table.play(12)
         table.play(13)
         player._end_by_time(Stone.WHITE)  # an alarm of the move before
-        assert table.loser is None
+        assert table.loss is None
         player._end_by_time(Stone.BLACK)
-        assert table.loser == Stone.BLACK and table.loses_on_time
+        assert table.loss is not None and table.loss.loser == Stone.BLACK and table.loss.on_time
         hall.close()
     run(play)
 

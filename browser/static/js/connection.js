@@ -3,6 +3,12 @@
 
 const RETRY_MS = 1000;
 
+// A server that was started again may want another token: the page itself asks for it.
+async function askForToken() {
+  const answer = await fetch(location.pathname, { method: "HEAD" }).catch(() => null);
+  if (answer?.status === 401) location.reload();
+}
+
 export class Connection {
   // receive(message) takes what comes in, onState("open" | "closed") tells how the line is.
   constructor(receive, onState) {
@@ -25,6 +31,7 @@ export class Connection {
     };
     this.socket.onclose = () => {
       this.onState("closed");
+      askForToken();
       setTimeout(() => this.open(), RETRY_MS);
     };
   }

@@ -25,6 +25,7 @@ export function drawGraph(box, line, here, grades, onGo) {
   make("polyline", { points: points((node) => yLead(node.lead ?? 0)), class: "lead" }, svg);
   make("polyline", { points: points((node) => yRate(node.winrate)), class: "rate" }, svg);
   for (const [node, index] of known) {
+    if (known.length === 1) make("circle", { cx: x(index), cy: yRate(node.winrate), r: 3, class: "only" }, svg);
     if (grades[index]) make("circle", { cx: x(index), cy: yRate(node.winrate), r: 4, class: grades[index] }, svg);
   }
   const at = line.findIndex((node) => node.id === here);

@@ -12,7 +12,7 @@ export async function makeLink(sgf, path) {
   return location.origin + location.pathname + KEY + text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-// The game of the address, null where there is none that can be read.
+// The game of the address, null where there is none, and undefined for one that cannot be read.
 export async function readLink() {
   if (!location.hash.startsWith(KEY)) return null;
   try {
@@ -20,7 +20,7 @@ export async function readLink() {
     const bytes = await pipe(Uint8Array.from(text, (letter) => letter.charCodeAt(0)), new DecompressionStream("deflate-raw"));
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch {
-    return null;
+    return undefined;
   } finally {
     history.replaceState(null, "", location.pathname);
   }

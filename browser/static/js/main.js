@@ -52,7 +52,10 @@ const receivers = {
   },
   game(message) { game.info = message; },
   nodes(message) {
-    if (message.reset) { analysis = score = null; }
+    if (message.reset) {
+      analysis = score = null;
+      $("notice").hidden = true;
+    }
     game.update(message);
   },
   view({ id, winrate, lead, visits }) { Object.assign(game.nodes.get(id) ?? {}, { winrate, lead, visits }); },
@@ -78,7 +81,7 @@ const receivers = {
   },
   engine(message) { engine = message; },
   progress(message) { progress = message; },
-  kept({ sgf }) { keep(sgf && { sgf, path: game.path(), reply: thinking }); },
+  kept({ type, ...content }) { keep(content.sgf && { ...content, path: game.path(), reply: thinking }); },
   record({ sgf, use }) { uses[use](sgf); },
   error({ text }) { notify(text); },
 };
@@ -113,7 +116,8 @@ const branch = new Branch(connection, (point) => pointName(point), (letter) => c
 
 async function openLink() {
   const linked = await readLink();
-  if (linked) connection.send("load", linked);
+  if (linked?.sgf) connection.send("load", linked);
+  else if (linked !== null) notify(say("badLink"));
 }
 
 // --- showing -------------------------------------------------------------------------------------------------------
@@ -182,6 +186,7 @@ function describeState() {
   if (engine.state === "loading") parts.push(say("loading"));
   const { black, white, result } = game.info;
   if (black || white) parts.push(`${black || "?"} – ${white || "?"}${result ? ` (${result})` : ""}.`);
+  else if (result && !position.over) parts.push(`(${result})`);
   parts.push(say("prisoners", ...position.prisoners), say("komiIs", position.komi));
   const { winrate, lead } = game.here;
   if (settings.analyze && winrate !== undefined) {

@@ -16,6 +16,7 @@ const PAD = { left: 46, right: 10, top: 10, bottom: 24 };
 
 let folders = [];
 const hidden = new Set();
+const unfolded = new Set(); // folders whose settings are shown
 
 const runsOf = () => folders.flatMap((folder, index) => folder.tables.map((table) => ({
   ...table, index, id: `${index}/${table.name}`, title: folders.length > 1 ? `${folder.folder}/${table.name}` : table.name,
@@ -42,6 +43,7 @@ export function duration(seconds) {
 async function look() {
   try {
     const answer = await fetch("/runs/data");
+    if (answer.status === 401) location.reload(); // the server wants another token now
     if (!answer.ok) throw new Error(answer.statusText);
     folders = await answer.json();
     $("notice").hidden = true;
@@ -54,6 +56,12 @@ async function look() {
 }
 
 function draw() {
+  const focused = document.activeElement.id; // what has it is made anew
+  drawAll();
+  if (focused) $(focused)?.focus();
+}
+
+function drawAll() {
   const runs = runsOf();
   runs.forEach((run, index) => { run.color = COLORS[index % COLORS.length]; });
   $("none").hidden = runs.length > 0 || folders.some((folder) => folder.archive);
@@ -73,7 +81,7 @@ function drawCard(folder, index, runs) {
   if (!own.length && !folder.archive) return null;
   const card = make("article", { className: "card" }, make("h3", { textContent: folder.folder }));
   for (const run of own) {
-    const box = make("input", { type: "checkbox", checked: !hidden.has(run.id) });
+    const box = make("input", { type: "checkbox", id: `run-${run.id}`, checked: !hidden.has(run.id) });
     box.onchange = () => { hidden[box.checked ? "delete" : "add"](run.id); draw(); };
     const mark = make("span", { className: "mark" });
     mark.style.background = run.color;
@@ -92,13 +100,16 @@ function drawArchive(card, archive, index) {
   card.append(make("p", { textContent: `${parts.join(", ")}.` }));
   if (wanted) card.append(make("progress", { max: wanted, value: games }));
   const buttons = newest.map((number) => {
-    const button = make("button", { type: "button", textContent: number });
+    const button = make("button", { type: "button", id: `game-${index}-${number}`, textContent: number });
     button.onclick = () => openGame(index, newestFrom, number);
     return button;
   });
   card.append(make("p", { className: "row games" }, `${say("newestGames")}: `, ...buttons));
   const rows = Object.entries(settings).map(([name, value]) => make("tr", {}, make("td", { textContent: name }), make("td", { textContent: value })));
-  card.append(make("details", {}, make("summary", { textContent: say("settings") }), make("table", {}, ...rows)));
+  const summary = make("summary", { id: `settings-${index}`, textContent: say("settings") });
+  const details = make("details", { open: unfolded.has(index) }, summary, make("table", {}, ...rows));
+  details.ontoggle = () => unfolded[details.open ? "add" : "delete"](index);
+  card.append(details);
 }
 
 async function openGame(folder, generation, number) {

@@ -1,12 +1,15 @@
 // The tree of variations: moves to the right, variations below; a click goes there.
 
+import { say } from "./text.js";
+
 const STEP = 22;
 const RADIUS = 7;
 const MAX_NODES = 3000;
 
 export function drawVariations(box, game, onGo) {
   const nodes = game.nodes;
-  if (!nodes.size || nodes.size > MAX_NODES) return box.replaceChildren();
+  if (nodes.size > MAX_NODES) return box.replaceChildren(say("manyNodes", nodes.size, MAX_NODES));
+  if (!nodes.size) return box.replaceChildren();
   const place = new Map();
   let lanes = 0;
   const waiting = [[0, 0, 0]];
