@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import suppress
 from typing import TypeVar
 
 from common.interrupt import block_interrupts
@@ -46,6 +47,9 @@ def map_in_order(
         # The pool itself would wait for them (its own terminate_workers comes with Python 3.14).
         for worker in set(multiprocessing.active_children()) - others:
             worker.terminate()
+        # Who was ended while he wrote a result leaves half of it: the pool's thread must not wait for the rest.
+        with suppress(AttributeError):
+            pool._result_queue._writer.close()  # type: ignore[attr-defined]
         raise
     finally:
         pool.shutdown(cancel_futures=True)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,25 @@ def test_an_interrupted_caller_waits_for_no_worker(number: signal.Signals) -> No
         next(work)
     assert time.monotonic() - begin < 60
     assert not [child for child in multiprocessing.active_children() if child.is_alive()]
+
+
+def leave_half_a_result(task: int) -> bytes:
+    """Interrupt the parent in the middle of writing the result of task 1."""
+    def write_half(connection: Connection, data: bytes, **_: object) -> None:
+        os.write(connection.fileno(), data[:50])
+        os.kill(os.getppid(), signal.SIGTERM)
+        time.sleep(600)
+
+    if task == 1:
+        Connection._send = write_half  # type: ignore[attr-defined]
+    return bytes(100_000)
+
+
+def test_a_result_that_was_cut_short_is_not_waited_for() -> None:
+    begin = time.monotonic()
+    with raise_on_sigterm(), pytest.raises(KeyboardInterrupt):
+        list(map_in_order(leave_half_a_result, [0, 1], 2))
+    assert time.monotonic() - begin < 60
 
 
 if __name__ == "__main__":
