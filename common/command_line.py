@@ -33,7 +33,7 @@ def run_command(command: click.Command, name: str, arguments: Sequence[str] | No
     """Run a click command on the arguments, by default the program's, and return the exit status.
 
     A bad option is one line that begins with `name`, and status 2; so is whatever else ends the program (ProgramError,
-    OSError), with its status. Ctrl-C is status 130. One of many processes that does not speak only ends so.
+    OSError), with its status. Ctrl-C is status 130. Of several processes that do the same only one `speaks`.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
