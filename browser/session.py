@@ -14,7 +14,7 @@ from browser.hall import Hall, Seat
 from browser.player import Player
 from browser.points import PASS_POINT
 from browser.settings import MAX_SECONDS, MAX_VISITS, SIDES, PlaySettings
-from browser.table import MAX_HANDICAP, MAX_NODES, Ending, TableError
+from browser.table import MAX_HANDICAP, MAX_NODES, GameEnd, TableError
 from common.print_console import print_err
 from engine.levels import FULL_LEVEL
 from engine.loader import LoadError
@@ -155,7 +155,7 @@ class TabSession:
         if fields.flag("ended", False):
             loser = {letter: color for color, letter in LETTERS.items()}.get(fields.choice("loser", ("", "b", "w"), ""))
             end = self._table.tree.follow(fields.integers("end", MAX_NODES))
-            self._table.ending = Ending(end, loser, fields.flag("onTime", False), fields.text("before", "")[:20])
+            self._table.ending = GameEnd(end, loser, fields.flag("onTime", False), fields.text("before", "")[:20])
 
     def do_record(self, fields: MessageFields) -> None:
         """Send the record of a game that is too long for the page to keep; `use` is the page's."""

@@ -35,7 +35,7 @@ class NodeView:
 
 
 @dataclass(frozen=True)
-class Ending:
+class GameEnd:
     """A result that came about here, not in a record that was read.
 
     Attributes:
@@ -106,7 +106,7 @@ class Table:
         self.board = tree.board_at(here)
         self.views: dict[int, NodeView] = {}
         self.clock = None
-        self.ending: Ending | None = None
+        self.ending: GameEnd | None = None
 
     # --- looking ------------------------------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ class Table:
         return self.board.get_to_move()
 
     @property
-    def loss(self) -> Ending | None:
+    def loss(self) -> GameEnd | None:
         """How the game has ended at this node without counting, None if it has not."""
         ending = self.ending
         return ending if ending is not None and ending.node == self.here and ending.loser is not None else None
@@ -216,7 +216,7 @@ class Table:
         """Write a result that has come about at this node."""
         before = self.tree.result() if self.ending is None else self.ending.before
         self.tree.set_result(result)
-        self.ending = Ending(self.here, loser, on_time, before)
+        self.ending = GameEnd(self.here, loser, on_time, before)
 
     def _forget_result(self) -> None:
         """Take back the result that came about here: the game goes on, without a clock if the time of a side was up.
