@@ -138,7 +138,7 @@ def estimate(settings: Any, model: str, use_gpu: bool, processes: int, batch_siz
 def find_self_play_model(model: str) -> str:
     """Return the model's path; the default one need not be there. Raises FileNotFoundError."""
     try:
-        return find_model(model, PROGRAM_DIR)
+        return find_model(model, PROGRAM_DIR, "has random weights")
     except FileNotFoundError:
         if model != DEFAULT_MODEL:
             raise

@@ -24,7 +24,7 @@ import learning_param
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
 from common.exit_status import tell_failures
-from common.interrupt import Terminated, raise_on_sigterm
+from common.interrupt import raise_on_sigterm
 from common.print_console import print_out
 from nn.training.network_options import NETWORK_DEFAULTS, TAKEN_FROM_START, check_network_options
 from nn.training.objective import BASELINES, IMITATE, NO_BASELINE, OBJECTIVES, REINFORCE, check_objective
@@ -305,14 +305,10 @@ def take_shape_of_start(options: dict[str, Any]) -> None:
 
 
 def make_data(sources: "Sources", folder: Path) -> None:
-    """Turn games into npz files; raises TrainError where it is told to stop."""
-    try:
-        with raise_on_sigterm():
-            sources.make_data(folder)
-    except KeyboardInterrupt as stop:
-        status = 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)
-        raise TrainError("stopped while games were read: the data of before are intact, the same command reads the "
-                         "games anew", status) from None
+    """Turn games into npz files; raises ProgramError where it cannot, and where it is told to stop."""
+    with tell_failures(folder, INTACT, "stopped while games were read: the data of before are intact, the same command "
+                                       "reads the games anew"), raise_on_sigterm():
+        sources.make_data(folder)
 
 
 def start() -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, ProgramError, reason_of, status_of
+from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, ProgramError, reason_of, status_of, status_of_stop
 from common.print_console import print_err
 
 
@@ -33,7 +33,8 @@ def run_command(command: click.Command, name: str, arguments: Sequence[str] | No
     """Run a click command on the arguments, by default the program's, and return the exit status.
 
     A bad option is one line that begins with `name`, and status 2; so is whatever else ends the program (ProgramError,
-    OSError), with its status. Ctrl-C is status 130. Of several processes that do the same only one `speaks`.
+    OSError), with its status. Ctrl-C is status 130, SIGTERM 143 where it is raised. Of several processes that do the
+    same only one `speaks`.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -52,8 +53,10 @@ def run_command(command: click.Command, name: str, arguments: Sequence[str] | No
     except OSError as error:
         say(f"{name}: {reason_of(error)}")
         return status_of(error)
-    except (click.Abort, KeyboardInterrupt):
+    except click.Abort:
         return EXIT_INTERRUPTED
+    except KeyboardInterrupt as stop:
+        return status_of_stop(stop)
     return status if isinstance(status, int) else EXIT_OK
 
 

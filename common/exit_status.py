@@ -4,11 +4,15 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from common.interrupt import Terminated
 
 EXIT_OK = 0
 EXIT_FAILED = 1  # what was begun could not be done: a full disk, a process that died
 EXIT_REFUSED = 2  # an option, a file or a model that cannot be used; click ends so, too
 EXIT_INTERRUPTED = 130  # by Ctrl-C
+EXIT_TERMINATED = 143  # by SIGTERM
 
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -25,10 +29,26 @@ class ProgramError(Exception):
         super().__init__(text)
         self.status = status
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be the same in another process, whatever a kind of it is made from: its text and attributes say all."""
+        return bring_back, (type(self), self.args, self.__dict__)
+
+
+def bring_back(kind: type[ProgramError], texts: tuple[str, ...], attributes: dict[str, Any]) -> ProgramError:
+    """Return an error that comes from another process."""
+    error = kind.__new__(kind, *texts)
+    error.__dict__.update(attributes)
+    return error
+
 
 def status_of(error: OSError) -> int:
     """Return how a program ends that cannot write: as failed where the disk is full, else refused for the path."""
     return EXIT_FAILED if error.errno in DISK_ERRORS else EXIT_REFUSED
+
+
+def status_of_stop(stop: KeyboardInterrupt) -> int:
+    """Return how a program ends that was stopped."""
+    return EXIT_TERMINATED if isinstance(stop, Terminated) else EXIT_INTERRUPTED
 
 
 def reason_of(error: OSError, place: str | Path = "") -> str:
@@ -40,7 +60,7 @@ def reason_of(error: OSError, place: str | Path = "") -> str:
 
 @contextmanager
 def tell_failures(place: str | Path, kept: str = "", stopped: str = "") -> Iterator[None]:
-    """Within, what the system refuses at `place` ends the program, as does Ctrl-C where `stopped` says what to do.
+    """Within, what the system refuses at `place` ends the program, as does a stop where `stopped` says what to do.
 
     `kept` says what is not lost. Raises ProgramError for both.
     """
@@ -49,7 +69,7 @@ def tell_failures(place: str | Path, kept: str = "", stopped: str = "") -> Itera
     except OSError as error:
         text = reason_of(error, place)
         raise ProgramError(f"{text}; {kept}" if kept else text, status_of(error)) from error
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         if not stopped:
             raise
-        raise ProgramError(stopped, EXIT_INTERRUPTED) from None
+        raise ProgramError(stopped, status_of_stop(stop)) from None

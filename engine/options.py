@@ -211,8 +211,10 @@ class EngineOptions:
                        usual.leaf if self.leaf_tactics is None else self.leaf_tactics, self.tactics_prior)
 
 
-def find_model(model: str, program_folder: Path) -> str:
+def find_model(model: str, program_folder: Path, without: str = "plays by playouts, without one") -> str:
     """Return the path of the model file (find_file), or "none" (a random network, asked for by name) as it is.
+
+    `without` says what the program does with "none".
 
     Several files have commas between them. Raises OSError with a message for the user: a file is missing, or there is
     no board that all of them play.
@@ -223,7 +225,7 @@ def find_model(model: str, program_folder: Path) -> str:
     if not all(part.strip() for part in parts):
         raise OSError(f"--model {model!r}: a name is missing{' beside the comma' if len(parts) > 1 else ''}")
     paths = [find_file(part.strip(), program_folder, "model file",
-                       "give its path with --model (--model none plays by playouts, without one)") for part in parts]
+                       f"give its path with --model (--model none {without})") for part in parts]
     try:
         find_common_sizes(paths)
     except ModelFileError as error:

@@ -38,6 +38,7 @@ from tools.benchlib.options import (
 from tools.benchlib.report import Report
 
 PROGRAM_DIR = Path(__file__).resolve().parents[1]
+RANDOM = "has random weights"  # what --model none does
 
 Suite = Callable[[BenchSettings], Iterable[Figure | str]]
 
@@ -55,8 +56,8 @@ def run(suites: Iterable[Suite], json_path: Path | None, **options: Any) -> None
 def run_with_model(suites: Iterable[Suite], model: str, **options: Any) -> None:
     """Run suites that need the network."""
     if judge := options.get("judge_model"):
-        options["judge_model"] = find_model(judge, PROGRAM_DIR)
-    run(suites, model=find_model(model, PROGRAM_DIR), **options)
+        options["judge_model"] = find_model(judge, PROGRAM_DIR, RANDOM)
+    run(suites, model=find_model(model, PROGRAM_DIR, RANDOM), **options)
 
 
 def check_changes(context: click.Context, _: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ from common.lock_file import hold_lock
 from common.parallel import map_in_order
 from common.print_console import print_err
 from tools.labellib.drawing import SHARD_GAMES, DrawSettings, Shard, draw_shard, load_judge
-from tools.labellib.judging import check_tells_lead, find_network
+from tools.labellib.judging import check_tells_lead, find_network, naming_option
 from tools.labellib.teacher import KEPT, STOPPED, LabelError
 
 SETTINGS_FILE, LOCK_FILE = "settings.json", ".draw.lock"
@@ -67,7 +67,8 @@ def check_settings(folder: Path, settings: DrawSettings) -> None:
 def check_judges(settings: DrawSettings) -> None:
     """Have the networks loaded, and converted, once; raises LabelError where one cannot judge."""
     for option, path in (("--teacher", settings.teacher), ("--model", settings.student)):
-        judge = load_judge(path, settings.size) if path else None
+        with naming_option(option):
+            judge = load_judge(path, settings.size) if path else None
         if judge is not None and option == "--teacher":
             check_tells_lead(judge, path)
 

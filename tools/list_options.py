@@ -14,7 +14,9 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from common.atomic_file import write_atomically
 from common.command_line import run_command
+from common.exit_status import tell_failures
 
 # The programs and their modules.
 PROGRAMS = {
@@ -80,7 +82,8 @@ def format_page() -> str:
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The page.")
 def main(out: Path) -> None:
     """Write the options of all programs as a page."""
-    out.write_text(format_page(), encoding="utf-8")
+    with tell_failures(out):
+        write_atomically(out, format_page().encode())
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.command_line import FiniteRange, run_command
 from common.cores import count_usable_cores
+from common.interrupt import Terminated
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.dialect import CLIENTS
 from tools.matchlib.options import KOMI, OPENINGS, PARALLEL, SCORING, SEED, SIZE, TIME
@@ -36,7 +37,7 @@ from tools.matchlib.runner import run_match
 
 def interrupt(_signal: int, _frame: FrameType | None) -> None:
     """Let a request to terminate end the match as Ctrl-C does."""
-    raise KeyboardInterrupt
+    raise Terminated
 
 
 def share_cores(games: int) -> None:

@@ -22,11 +22,14 @@ from common.print_console import print_out
 
 def mix(first: Path, second: Path, share: float, out: Path) -> None:
     """Write `share` of the second network and the rest of the first; raises ProgramError where they have no mean."""
+    from nn.model_file import ModelFileError
     from nn.network.weights import load_network, mix_networks, save_network
     from program import PROGRAM_NAME, VERSION
 
     try:
         network = mix_networks(load_network(first), load_network(second), share)
+    except ModelFileError as error:
+        raise ProgramError(f"cannot use model {error.path}: {error.reason}") from None
     except ValueError:
         raise ProgramError(f"{second} has another shape than {first}: only networks of one shape have a mean") from None
     save_network(network, out, {"program": f"{PROGRAM_NAME} {VERSION}", "command": shlex.join(sys.argv)})

@@ -20,7 +20,7 @@ import learning_param
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import run_command
 from common.cores import count_usable_cores
-from common.exit_status import EXIT_INTERRUPTED, ProgramError, tell_failures
+from common.exit_status import ProgramError, status_of_stop, tell_failures
 from common.print_console import print_err
 from engine.options import find_model
 
@@ -50,7 +50,7 @@ def main(
     from selfplay.reanalysis import choose_oldest, search_again
     from sgf.archive import list_archive
 
-    model = find_model(model, PROGRAM_DIR)
+    model = find_model(model, PROGRAM_DIR, "has random weights")
     with tell_failures(save_dir, "the games written before are intact"), lock_archive(save_dir):
         newest = max(list_archive(save_dir).items(), default=None)
         settings = read_settings(newest[1]) if newest else None
@@ -70,9 +70,9 @@ def main(
                 if reason:
                     print_err(f"{game.folder / str(game.number)}.sgf: {reason} (left as it is)")
                 done += not reason
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             raise ProgramError(f"stopped: {done} games are written, the same command goes on with the others",
-                               EXIT_INTERRUPTED) from None
+                               status_of_stop(stop)) from None
     print_err(f"{done} of {len(chosen)} games searched again")
 
 

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from board.constant import PASS
 from board.go_board import GoBoard
+from board.ruleset import Rules
 from common.atomic_file import write_atomically
 from common.command_line import FiniteRange, run_command
 from common.exit_status import ProgramError, tell_failures
@@ -24,7 +25,6 @@ from engine.options import DEFAULT_MODEL, EngineOptions, find_file, find_model
 from mcts.constant import KEEP_ALL
 from mcts.searches import DEFAULT_SEARCH, SEARCHES
 from nn.model_file import CLASSIFIER_FILE
-from sgf.grammar import SGFError
 from sgf.reader import SGFReader
 from tools.board_picture import BEST_COLOR, center, draw_board, draw_position
 from tools.treelib.svg import CELL
@@ -44,6 +44,19 @@ def draw_kept(board: GoBoard, kept: list[int]) -> str:
     return draw_board(board.board_size, draw_position(board, [0.0] * board.board_size**2), *marks)
 
 
+def read_position(game: Path, moves: int | None, rules: Rules) -> GoBoard:
+    """Return the board of a record after so many moves, None for all; raises ProgramError and OSError."""
+    try:
+        reader = SGFReader(game)
+        board = GoBoard.with_rules(reader.size, rules)
+        reader.play_on(board, moves)
+    except ValueError as error:
+        raise ProgramError(f"{game}: {error}") from None
+    if moves is not None and moves > len(reader.moves):
+        raise ProgramError(f"--move {moves}: {game} has {len(reader.moves)} moves")
+    return board
+
+
 @click.command(context_settings={"show_default": True})
 @click.argument("game", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--move", "moves", type=click.IntRange(min=0), default=None,
@@ -59,14 +72,7 @@ def main(game: Path, moves: int | None, prune: float, search: str, model: str, c
         path = find_file(classifier, PROGRAM_DIR, "classifier", "give its path with --classifier")
         options = EngineOptions(prune=prune, search=search, model=find_model(model, PROGRAM_DIR), classifier=path)
         engine = Engine(options.for_model(), make_source(options))
-        try:
-            reader = SGFReader(game)
-        except SGFError as error:
-            raise ProgramError(f"{game}: {error}") from None
-        if moves is not None and moves > len(reader.moves):
-            raise ProgramError(f"--move {moves}: {game} has {len(reader.moves)} moves")
-        board = GoBoard.with_rules(reader.size, engine.board.rules)
-        reader.play_on(board, moves)
+        board = read_position(game, moves, engine.board.rules)
         engine.set_board(board)
         kept = engine.find_kept_moves(board.get_to_move())
         write_atomically(out, draw_kept(board, kept).encode())

@@ -66,7 +66,7 @@ def main(metrics: Path, length_percent: int, elo_falls: int) -> int:
     from nn.training.run_table import REINFORCEMENT_LAYOUT, RunTable
 
     if not metrics.exists():
-        print_err(f"stop_rule: there is no {metrics} yet: nothing to judge")
+        print_err(f"stop_rule.py: there is no {metrics} yet: nothing to judge")
         return EXIT_OK
     rows = RunTable(metrics, REINFORCEMENT_LAYOUT).rows
     if not rows:

@@ -19,7 +19,7 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.command_line import run_command
-from common.exit_status import EXIT_INTERRUPTED, ProgramError
+from common.exit_status import ProgramError, status_of_stop
 from common.print_console import print_out
 from tools.match import interrupt, share_cores
 from tools.matchlib.command import split_command
@@ -67,9 +67,9 @@ def main(floats: tuple[str, ...], wholes: tuple[str, ...], choices: tuple[str, .
     config = TuneConfig(MatchConfig(**options), tunables, trials, batch, pruner)
     try:
         print_out("\n" + format_study(run_study(config)))
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         print_out("\n" + format_study(open_study(config)))
-        raise ProgramError("stopped: the same command goes on", EXIT_INTERRUPTED) from None
+        raise ProgramError("stopped: the same command goes on", status_of_stop(stop)) from None
 
 
 if __name__ == "__main__":

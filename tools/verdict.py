@@ -75,7 +75,7 @@ def run(folder: Path, pair: EnginePair, csv_path: Path | None) -> None:
             try:
                 pair.compare(path, name)
             except (NotFinishedError, OSError) as error:
-                print_err(f"verdict: {name} left out: {error}")
+                print_err(f"verdict.py: {name} left out: {error}")
     finally:
         pair.close()
         print_out(format_summary(pair.comparisons, pair.names))

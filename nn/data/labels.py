@@ -120,6 +120,8 @@ def read_labels(path: str | Path, board_size: int | None = None) -> LabelFile:
     try:
         stored = Path(path).read_bytes()
         content = lzma.decompress(stored) if Path(path).suffix == ".xz" else stored
+        if not zipfile.is_zipfile(io.BytesIO(content)):
+            raise ValueError("it is no npz file, or is cut off")
         with np.load(io.BytesIO(content), allow_pickle=False) as data:
             arrays = {name: data[name] for name in data.files}
     except (OSError, ValueError, EOFError, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as error:

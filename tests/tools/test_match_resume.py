@@ -68,6 +68,14 @@ def test_bad_options_give_one_line(root: Path, tmp_path: Path) -> None:
     assert process.returncode == 2 and errors.count("\n") == 1 and "another --dir" in errors
 
 
+def test_a_command_that_does_not_start_can_be_mended(tmp_path: Path) -> None:
+    wrong = make_config(tmp_path / "match", first=f"{sys.executable} -c pass", games=2)
+    with pytest.raises(MatchError):
+        run_match(wrong)
+    play_match(tmp_path / "match", games=2)
+    assert len(read_records(tmp_path / "match")) == 2
+
+
 @pytest.mark.parametrize(("name", "value"), [
     ("komi", 6.5), ("openings", "random"), ("seed", 5), ("scoring", "friendly"),
 ])

@@ -43,7 +43,10 @@ def test_a_file_that_is_not_there_is_one_line(arguments: tuple[str, ...], compla
     assert result.exit_code == 2 and complaint in result.output
 
 
-@pytest.mark.parametrize(("record", "complaint"), [(None, "--move 5000: "), ("no game", "junk.sgf: no SGF data")])
+@pytest.mark.parametrize(("record", "complaint"), [
+    (None, "--move 5000: "), ("no game", "junk.sgf: no SGF data"),
+    ("(;SZ[9];B[aa];W[aa])", "junk.sgf: white A9 is illegal"),
+])
 def test_a_game_that_is_too_short_or_none_is_named(record: str | None, complaint: str, game: Path,
                                                    capsys: pytest.CaptureFixture) -> None:
     path = game if record is None else game.with_name("junk.sgf")

@@ -3,6 +3,8 @@
 Letters: G games, N of them that go on, L moves of the longest game, S board size, A = S*S + 1 policy entries.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,10 +17,20 @@ from nn.data.labels import Labels, pack_ownership, pack_policies
 from nn.evaluation import Answers
 from nn.feature import Encoder, Positions
 from nn.inference.board_evaluator import BoardEvaluator
+from nn.model_file import ModelFileError
 from tools.labellib.teacher import LabelError
 from tools.labellib.walks import Walks, read_policies
 
 PROGRAM_DIR = Path(__file__).resolve().parents[2]
+
+
+@contextmanager
+def naming_option(option: str) -> Iterator[None]:
+    """Within, a network that cannot be used is that of an option; raises LabelError."""
+    try:
+        yield
+    except ModelFileError as error:
+        raise LabelError(f"{option}: cannot use model {error.path}: {error.reason}") from None
 
 
 class Judged(NamedTuple):

@@ -14,7 +14,7 @@ from common.cores import count_usable_cores
 from nn.data.labels import Labels
 from nn.inference.loading import load_evaluator
 from sgf.collection import Kifu
-from tools.labellib.judging import Judge, check_tells_lead, find_network, new_judged
+from tools.labellib.judging import Judge, check_tells_lead, find_network, naming_option, new_judged
 from tools.labellib.walks import new_walks, set_up_walk, show_walks, walk_along
 
 MODEL_SUFFIXES = (".bin", ".gz", ".ckpt", ".pt")
@@ -31,9 +31,10 @@ class NetworkTeacher:
     """Labels games as Teacher does (tools/labellib/teacher.py)."""
 
     def __init__(self, model: str, board_size: int, use_gpu: bool) -> None:
-        """Load the network; raises LabelError and ModelFileError."""
+        """Load the network; raises LabelError."""
         path, self._size = find_network("--teacher", model), board_size
-        evaluator = load_evaluator(path, board_size, use_gpu, threads=count_usable_cores())
+        with naming_option("--teacher"):
+            evaluator = load_evaluator(path, board_size, use_gpu, threads=count_usable_cores())
         check_tells_lead(evaluator, path)
         self._judge, self._plane_set = Judge(evaluator, GAMES_AT_ONCE), evaluator.plane_set
         self._positions = evaluator.plane_set.new_positions(board_size, GAMES_AT_ONCE)

@@ -95,7 +95,8 @@ def read_openings(path: Path, size: int) -> list[Opening]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise MatchError(f"cannot read the openings {path}: {error}") from error
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise MatchError(f"cannot read the openings {path}: {reason}") from error
     openings = []
     for number, line in enumerate(lines, 1):
         words = line.split("#")[0].split()

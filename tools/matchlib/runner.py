@@ -59,8 +59,10 @@ def play_missing_games(config: MatchConfig, store: MatchStore) -> None:
     pool = MatchPool(config, store, commands, openings, pending)
     try:
         pool.run()
-    except BaseException:
+    except BaseException as error:
         pool.stop()
+        if isinstance(error, MatchError) and not store.records:
+            store.forget_options()
         raise
 
 

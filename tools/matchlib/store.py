@@ -49,6 +49,10 @@ class MatchStore:
             raise MatchError(f"cannot use the directory {self.directory}: {error.strerror or error}",
                              status_of(error)) from error
 
+    def forget_options(self) -> None:
+        """Let a match with other options begin here: an engine could not be started, and its command can be mended."""
+        (self.directory / CONFIG_FILE).unlink(missing_ok=True)
+
     def close(self) -> None:
         """Let another match use the directory."""
         self._lock_file.close()
