@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from common.atomic_file import write_atomically
 from common.cores import count_usable_cores, get_load
 from common.print_console import print_out
 from tools.benchlib.measure import Figure
@@ -95,4 +94,4 @@ class Report:
         if json_path is not None:
             figures = [asdict(figure) | {"value": figure.value, "ratio": figure.ratio} for figure in self.figures]
             content = {"machine": machine, "notes": self.notes, "figures": figures}
-            write_atomically(json_path, json.dumps(content, indent=1).encode() + b"\n")
+            json_path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
