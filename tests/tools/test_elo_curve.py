@@ -37,6 +37,11 @@ def test_ratings_explain_consistent_scores_and_do_not_depend_on_the_order() -> N
     assert {name: rating.elo for name, rating in again.items()} == pytest.approx(truth, abs=0.5)
 
 
+def test_games_against_oneself_say_nothing() -> None:
+    others = [PairResult("a", "b", 5, 10)]
+    assert rate_players([*others, PairResult("b", "b", 5, 10)], "a") == rate_players(others, "a")
+
+
 def test_a_clean_sweep_stays_finite_and_strangers_are_left_out() -> None:
     ratings = rate_players([PairResult("a", "b", 10, 10), PairResult("b", "c", 10, 10), PairResult("d", "e", 1, 2),
                             PairResult("d", "a", 0, 0)], "c")

@@ -40,8 +40,11 @@ class Rating(NamedTuple):
 
 
 def rate_players(results: Iterable[PairResult], anchor: str) -> dict[str, Rating]:
-    """Return the ratings of all players whom matches connect with the anchor, whose Elo is 0."""
-    played = [result for result in results if result.games > 0]
+    """Return the ratings of all players whom matches connect with the anchor, whose Elo is 0.
+
+    Games of a player against itself say nothing of it.
+    """
+    played = [result for result in results if result.games > 0 and result.first != result.second]
     players = _connected_with(anchor, played)
     index = {player: number for number, player in enumerate(players)}
     scores, games = np.zeros((2, len(players), len(players)))
