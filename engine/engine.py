@@ -90,11 +90,15 @@ class Engine(Game):
     def _find_evaluator(self, size: int) -> Evaluator:
         """Return the network for a board size, loading it if it is not the one at hand; raises ModelFileError."""
         with self._loading:
-            if self._evaluator is None or getattr(self._evaluator, "board_size", size) != size:
+            if self._evaluator is None or not self._is_for(size):
                 self._evaluator = self._source.load(size)
                 if note := getattr(self._evaluator, "note", ""):
                     print_err(f"Note: {note}")
             return self._evaluator
+
+    def _is_for(self, size: int) -> bool:
+        """Tell whether the network at hand is prepared for a board size."""
+        return self._evaluator is not None and getattr(self._evaluator, "board_size", size) == size
 
     def prepare(self) -> None:
         """Begin to load the network for the present board size, which another size than before may want anew.
@@ -102,15 +106,16 @@ class Engine(Game):
         A thread of its own does it: the first time that a file meets a size it is converted, which takes seconds.
         """
         size = self.board.board_size
-        if size == self._prepared_size or not self._source.warm_up or self._reason_for_playouts(size):
+        if (size == self._prepared_size or self._is_for(size) or not self._source.warm_up
+                or self._reason_for_playouts(size)):
             return
         self._prepared_size = size
-        threading.Thread(target=self._prepare, args=(size,), name="preparing", daemon=True).start()
+        threading.Thread(target=self._prepare, name="preparing", daemon=True).start()
 
-    def _prepare(self, size: int) -> None:
-        """Load the network for a board size."""
+    def _prepare(self) -> None:
+        """Load the network for the board size that is wanted by now."""
         with say_if_slow(), suppress(Exception):  # whoever needs it will be told
-            self._find_evaluator(size)
+            self._find_evaluator(self.board.board_size)
 
     @property
     def tree(self) -> MCTSTree:
