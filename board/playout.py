@@ -14,6 +14,7 @@ from board.score import area_score
 from board.state import (
     BLACK,
     EMPTIES,
+    EMPTY,
     LAST_MOVE,
     PASSES,
     SIZE,
@@ -39,6 +40,8 @@ PLAYOUT_MOVES_PER_POINT = 3
 # Playouts for the question which stones are dead, and the share of them that must agree.
 DEAD_STONE_PLAYOUTS = 400
 DEAD_STONE_SHARE = 0.5
+# Stones that nobody puts into atari to take a string, so many as it has, but not less or more than these.
+LEAST_LOSS, GREAT_LOSS = 2, 4
 
 
 @kernel
@@ -166,7 +169,7 @@ def find_dead_stones(state: State, seed: int = 0, playouts: int = DEAD_STONE_PLA
     """Return the stones that played-out games do not save, ascending.
 
     A string is dead when its points end as the opponent's in more than DEAD_STONE_SHARE of the games on average.
-    Strings that are alive by Benson's theorem never are.
+    Strings that are alive by Benson's theorem never are, nor are those that nobody can fill up to.
     """
     ownership = playout_ownership(state, playouts, np.random.Generator(np.random.PCG64(seed)))
     alive = find_pass_alive(state, BLACK)[0] | find_pass_alive(state, WHITE)[0]
@@ -174,6 +177,21 @@ def find_dead_stones(state: State, seed: int = 0, playouts: int = DEAD_STONE_PLA
     for string_id in np.unique(state.string_id[state.string_id > 0]):
         stones = np.flatnonzero(state.string_id == string_id)
         sign = 1 if state.stones[string_id] == BLACK else -1
-        if not alive[string_id] and sign * ownership[stones].mean() < 1 - 2 * DEAD_STONE_SHARE:
+        if (not alive[string_id] and sign * ownership[stones].mean() < 1 - 2 * DEAD_STONE_SHARE
+                and not is_out_of_reach(state, stones)):
             dead.extend(int(pos) for pos in stones)
     return sorted(dead)
+
+
+def is_out_of_reach(state: State, stones: np.ndarray) -> bool:
+    """Return whether a string has liberties, two or more, that its opponent cannot take without greater loss.
+
+    Its small stones would be given up in playouts, although the opponent's string beside them has no other liberties,
+    and would be taken first: a seki. What he would put into atari counts from two stones on.
+    """
+    width, opponent = int(state.info[WIDTH]), 3 - int(state.stones[stones[0]])
+    around = np.unique(np.add.outer((-width, -1, 1, width), stones))
+    liberties = around[state.stones[around] == EMPTY]
+    least = max(LEAST_LOSS, min(len(stones), GREAT_LOSS))
+    return len(liberties) >= 2 and not any(
+        is_legal(state, pos, opponent) and self_atari_size(state, pos, opponent) < least for pos in liberties)

@@ -12,6 +12,28 @@ from tests.board.test_playout import DEAD, SEKIS
 from tests.board.test_score import walls
 from tests.reference.twins import Twins
 
+# The last position of a game: White won by 2, for Black's three stones at the lower right and White's beside them
+# share their last two liberties.
+SMALL_SEKI = """
+. O O X . . . . .
+. O X X . . . . .
+. . O X X X X X .
+. . O X . . X . X
+. . O O X X O X X
+. O O X X O O O X
+. . O X O O . O O
+O O X X X O X X X
+X X X O O O O O .
+"""
+
+
+def test_a_few_stones_that_nobody_can_take_are_alive() -> None:
+    """In playouts their owner puts them into atari, since they are few."""
+    board = Twins.from_diagram(SMALL_SEKI).fast
+    assert find_dead_stones(board.state, 0) == [] and board.count_score() == 5
+    stones = {board.coordinate.convert_to_gtp_format(pos) for pos in find_seki_stones(board, [])}
+    assert {"G2", "H2", "J2", "D1", "H1"} <= stones
+
 
 @pytest.mark.parametrize("name", SEKIS)
 def test_both_groups_of_a_seki_and_nothing_else(name: str) -> None:
