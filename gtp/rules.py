@@ -5,6 +5,7 @@ and whether dead stones are taken off at the end (`friendlyPassOk`) or all stone
 handicap games is added to komi by whoever knows the handicap.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -35,6 +36,8 @@ NAMED_RULES: dict[str, dict[str, Any]] = {
     "aga-button": {"ko": "SITUATIONAL", "hasButton": True, "friendlyPassOk": True},
     "new-zealand": {"ko": "SITUATIONAL", "suicide": True, "friendlyPassOk": True},
 }
+# The same names without what stands between their words.
+NAMES = {"nz": "new-zealand"} | {name.replace("-", ""): name for name in NAMED_RULES}
 # What White gets for N handicap stones under KataGo's named rules, "0" under those that are not named here.
 HANDICAP_BONUS = {
     "chinese": "N", "chinese-ogs": "N", "chinese-kgs": "N", "aga": "N-1", "bga": "N-1", "aga-button": "N-1",
@@ -50,8 +53,9 @@ class Agreement:
 
 
 def normalize_name(name: str) -> str:
-    """Return a name of rules as NAMED_RULES writes it."""
-    return name.strip().lower().replace("_", "-")
+    """Return a name of rules as NAMED_RULES writes it, however its words are joined; another text in lower case."""
+    text = name.strip().lower()
+    return NAMES.get(re.sub(r"[\s_-]", "", text), text)
 
 
 def read_rules(fields: Mapping[str, Any], agreement: Agreement) -> tuple[Agreement, list[str]]:

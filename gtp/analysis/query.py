@@ -97,7 +97,7 @@ class Query:
         if Stone.WHITE in self.stones.values():
             return 0
         for color, pos in self.moves[:turn]:
-            if color == Stone.WHITE:
+            if color == Stone.WHITE and pos != PASS:  # some records have passes of White's between the stones
                 break
             stones += pos != PASS
         return 0 if stones < 2 else {"0": 0, "N-1": stones - 1, "N": stones}[self.bonus]

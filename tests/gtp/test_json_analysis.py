@@ -126,11 +126,16 @@ def test_komi_and_the_bonus_for_handicap():
     stones = [["B", "B2"], ["B", "D4"]]
     assert komi() == 7.0 and komi(komi=-3) == -3.0 and komi(komi=0.5) == 0.5
     assert komi(komi=0.5, initialStones=stones) == 2.5  # Chinese rules: a point for each stone
-    assert komi(komi=0.5, initialStones=stones, rules="aga") == 1.5
+    for name in "aga", "AGA Button", "aga_button":
+        assert komi(komi=0.5, initialStones=stones, rules=name) == 1.5
+    for name in "New Zealand", "nz", "tromptaylor":
+        assert komi(komi=0.5, initialStones=stones, rules=name) == 0.5
     assert komi(komi=0.5, initialStones=stones, rules="japanese") == 0.5
     assert komi(komi=0.5, initialStones=stones, whiteHandicapBonus="0") == 0.5
     assert komi(komi=0.5, initialStones=[*stones, ["W", "C3"]]) == 0.5
     assert komi(komi=0.5, moves=[["B", "B2"], ["B", "D4"], ["W", "C3"]]) == 2.5
+    assert komi(komi=0.5, moves=[["B", "B2"], ["W", "pass"], ["B", "D4"], ["W", "C3"]]) == 2.5
+    assert komi(komi=0.5, moves=[["B", "B2"], ["W", "C3"], ["B", "D4"]]) == 0.5
     assert komi(komi=0.5, moves=[["B", "B2"], ["W", "D4"], ["B", "C3"]]) == 0.5
 
 
