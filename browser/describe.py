@@ -30,7 +30,7 @@ Message = dict[str, Any]
 
 def describe_position(table: Table) -> Message:
     """Return the position that is looked at."""
-    board, record = table.board, table.board.get_move_history()
+    board, record, loss = table.board, table.board.get_move_history(), table.loss
     ko = to_point(board.board_size, board.ko_pos) if board.ko_pos else None
     return {
         "type": "position", "node": table.here, "size": board.board_size,
@@ -38,8 +38,8 @@ def describe_position(table: Table) -> Message:
         "toMove": LETTERS[table.to_move], "last": to_point(board.board_size, record[-1][1]) if record else None,
         "lastColor": LETTERS[record[-1][0]] if record else None, "number": board.moves - 1,
         "prisoners": board.prisoner, "komi": board.komi, "ko": ko,
-        "over": table.is_over, "loser": LETTERS[table.loss.loser] if table.loss and table.loss.loser else None,
-        "onTime": table.loss is not None and table.loss.on_time, "clock": describe_clock(table.clock),
+        "over": table.is_over, "loser": LETTERS[loss.loser] if loss and loss.loser else None,
+        "onTime": loss is not None and loss.on_time, "clock": describe_clock(table.clock),
         "comment": table.tree.comment(table.here)[:MAX_COMMENT],
     }
 

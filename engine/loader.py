@@ -10,7 +10,7 @@ from common.exit_status import ProgramError
 from common.patience import say_if_slow
 from common.print_console import print_err
 from engine.options import EngineOptions
-from nn.model_file import ANY_SIZE, RANDOM_MODEL, ModelFileError, find_sizes, find_specialist
+from nn.model_file import ANY_SIZE, RANDOM_MODEL, find_sizes, find_specialist
 
 if TYPE_CHECKING:
     from engine.engine import Engine, EvaluatorSource
@@ -150,5 +150,5 @@ class EngineLoader:
 def describe(error: Exception) -> str:
     """Return what a user is told about a failure, in one line."""
     text = " ".join(str(error).split())
-    expected = isinstance(error, OSError | ValueError | ModelFileError)
+    expected = isinstance(error, OSError | ValueError | ProgramError)
     return text if expected and text else f"cannot load the engine: {type(error).__name__}: {text}"

@@ -13,9 +13,10 @@ import pytest
 
 from board.stone import Stone
 from common import kernel
+from engine.book import BookError
 from engine.engine import Engine, EvaluatorSource
 from engine.game import Game
-from engine.loader import AbandonedError, EngineLoader, make_engine, make_source
+from engine.loader import AbandonedError, EngineLoader, describe, make_engine, make_source
 from engine.options import KNOWING_TEMPERATURE, EngineOptions
 from gtp import session
 from gtp.analysis.fields import QueryError
@@ -23,8 +24,9 @@ from gtp.analysis.server import AnalysisClient
 from gtp.client import GtpClient
 from gtp.commands.setup import SetupCommands
 from gtp.reader import LineReader
+from nn.classifier import ClassifierError
 from nn.inference.loading import load_evaluator
-from nn.model_file import ANY_SIZE, find_sizes, find_specialist
+from nn.model_file import ANY_SIZE, ModelFileError, find_sizes, find_specialist
 from nn.network.pooled_net import PooledConfig, PooledNet
 from nn.network.weights import save_network
 from tests.gtp.players import ROOT, Controller, FakeEvaluator
@@ -137,6 +139,12 @@ def test_the_network_for_another_size_is_loaded_before_it_is_asked_for():
         time.sleep(0.01)
     engine.find_move(Stone.BLACK, time.monotonic())
     assert loaded == [9, 7]
+
+
+@pytest.mark.parametrize("error", [
+    BookError("this book"), ClassifierError("this file"), ModelFileError("a.bin", "it is none")])
+def test_what_a_user_can_mend_is_told_in_its_own_words(error: Exception):
+    assert describe(error) == str(error)
 
 
 def test_a_wait_is_given_up(model: Model):
