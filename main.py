@@ -6,6 +6,7 @@ Only light modules are imported here: torch, the model and compiled code are loa
 import os
 import signal
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_
 try:
     import click
     import numpy  # noqa: F401 (everything needs it)
+    if find_spec("numba") is None and "--doctor" not in sys.argv:  # looked for only: to import it takes a while
+        raise ModuleNotFoundError("No module named 'numba'")
 except ModuleNotFoundError as error:
     sys.exit(f"main.py: {error}; start with the Python of the environment, such as .venv/bin/python "
              f"(README.md, Start), or type: {sys.executable} -m pip install -r requirements.txt")
@@ -35,6 +38,7 @@ from engine.options import (
     MAX_PROOF_NODES,
     MAX_TEMPERATURE,
     MIN_POLICY_TEMPERATURE,
+    PERSPECTIVES,
     PLAYOUT_PRUNE,
     PLAYOUT_TACTICS,
     PROGRAM_FOLDER,
@@ -204,6 +208,9 @@ def check_playouts(options: EngineOptions) -> None:
               help="Seed of random choices (--policy-move, --temperature, --search gumbel).")
 @click.option("--analysis-json", type=click.BOOL, default=False, show_default=True,
               help="Speak KataGo's analysis protocol, lines of JSON, instead of GTP: for KaTrain.")
+@click.option("--winrates-as", type=click.Choice(PERSPECTIVES, case_sensitive=False), default=EngineOptions.winrates_as,
+              show_default=True, help="With --analysis-json: whose win rates, leads and ownership are answered where a "
+              "query does not say (KataGo's reportAnalysisWinratesAs).")
 @click.option("--doctor", type=click.BOOL, default=False, show_default=True,
               help="Tell whether all is well here, how fast the engine is, and what to type where something is wrong.")
 @click.option("--override-version", callback=check_version, help="Answer to the command `version`.")
@@ -237,7 +244,7 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     except OSError as error:
         raise click.UsageError(str(error)) from None
     options = EngineOptions(**arguments)
-    if note := describe_time_conflict(options):
+    if not analysis_json and (note := describe_time_conflict(options)):  # there both limits hold
         click.echo(note, err=True)
     if not analysis_json and sys.stdin is not None and sys.stdin.isatty():
         click.echo(GREETING.format(name=PROGRAM_NAME, version=VERSION, python=sys.executable, sep=os.sep,

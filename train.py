@@ -122,8 +122,8 @@ def by_kind(name: str) -> str:
 )
 @click.option(
     "--teacher-weight", type=FiniteRange(0, 1), default=1.0, show_default=True,
-    help="Share of the teacher's policy in the target, where a position has a label; the rest is the move played, if a "
-         "search's win rate is recorded with it.",
+    help="Share of the teacher's policy in the target, where a position of --kifu-dir has a label; the rest is the "
+         "move played, if a search's win rate is recorded with it.",
 )
 @click.option(
     "--head", type=click.Choice(["lecture", "pooled"]),

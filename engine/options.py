@@ -50,6 +50,8 @@ AHEAD = 6
 # Share of the most visited move's visits from which on a move may be chosen for its lower confidence bound.
 BOUND_SHARE = 0.1
 MAX_C_PUCT, MAX_LEAD_WEIGHT = 10.0, 1.0
+# Whose win rates KataGo's analysis engine answers.
+PERSPECTIVES = ("BLACK", "WHITE", "SIDETOMOVE")
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ class EngineOptions:
     resign_streak: int = RESIGN_STREAK
     min_resign_move: int | None = None
     override_version: str | None = None
+    winrates_as: str = PERSPECTIVES[0]
     lag: float = DEFAULT_LAG
     seed: int | None = None
     ponder: bool = False

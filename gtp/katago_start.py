@@ -15,6 +15,8 @@ from gtp.parameters import PARAMETERS
 MODES = {"gtp": ("--analysis-json", "false"), "analysis": ("--analysis-json", "true")}
 # KataGo's options that take a value but mean nothing here, by their names without dashes.
 IGNORED_WITH_VALUE = ("analysis-threads", "human-model")
+# KataGo's setting that main.py has an option for, of one mode alone.
+WINRATES_AS = "reportAnalysisWinratesAs"
 SETTING = re.compile(r"\s*([A-Za-z0-9_.]+)\s*=\s*([^#\n]*)")
 MAX_NAMED = 12  # unknown settings that a note names
 
@@ -30,7 +32,7 @@ def translate_arguments(arguments: Sequence[str], known: Container[str]) -> tupl
     """
     if not arguments or arguments[0] not in MODES:
         return list(arguments), []
-    translation = _Translation(arguments[1:], known)
+    translation = _Translation(arguments[0], arguments[1:], known)
     return [*MODES[arguments[0]], *translation.options], [
         f"Note: no effect here: {text}" for text in translation.unknown]
 
@@ -38,10 +40,10 @@ def translate_arguments(arguments: Sequence[str], known: Container[str]) -> tupl
 class _Translation:
     """Reads the arguments after the mode from left to right."""
 
-    def __init__(self, arguments: Sequence[str], known: Container[str]) -> None:
+    def __init__(self, mode: str, arguments: Sequence[str], known: Container[str]) -> None:
         self.options: list[str] = []
         self.unknown: list[str] = []
-        self._known = known
+        self._mode, self._known = mode, known
         self._rest = list(arguments)
         while self._rest:
             self._take(self._rest.pop(0))
@@ -74,6 +76,9 @@ class _Translation:
         """Take over the settings that have an option, note the others; raises StartError for an impossible value."""
         unknown = []
         for name, text in settings:
+            if name == WINRATES_AS and self._mode == "analysis":
+                self.options += ["--winrates-as", text]
+                continue
             if name not in PARAMETERS:
                 unknown.append(name)
                 continue

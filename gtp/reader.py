@@ -5,6 +5,7 @@ import queue
 import sys
 import threading
 import time
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -87,7 +88,12 @@ class LineReader:
             self._put(rest, overlong)
 
     def _put(self, line: bytearray, overlong: bool) -> None:
-        """Queue one line; bytes that are not UTF-8 are kept as surrogates (they may be a file's name)."""
+        """Queue one line; bytes that are not UTF-8 are kept as surrogates (they may be a file's name).
+
+        The byte order mark that some shells put before the first line is left out.
+        """
+        if not self._count:
+            line = line.removeprefix(BOM_UTF8)
         self._count += 1
         overlong = overlong or len(line) > MAX_LINE_BYTES
         text = line[:MAX_LINE_BYTES].decode("utf-8", errors="surrogateescape")

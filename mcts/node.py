@@ -107,31 +107,43 @@ class MCTSNode:
             return None
         return MCTSNode(self._tree, index)
 
-    def ranking(self) -> list[int]:
-        """Return the candidates' numbers from best to worst: by visits, then value, then prior."""
-        visits, value_sum = self.children_visits, self.children_value_sum
-        value = value_sum / np.maximum(visits, 1)
-        return [int(i) for i in np.lexsort((-self.children_policy, -value, -visits))]
+    def contenders(self) -> np.ndarray:
+        """Return the numbers of the candidates that may be the best: those proven to win where the node is won.
 
-    def most_visited(self) -> int:
-        """Return the candidate with the most visits; on ties the one that ranking() puts first."""
-        visits = self.children_visits
-        ties = np.flatnonzero(visits == visits.max())
-        return int(ties[0]) if len(ties) == 1 else self.ranking()[0]
-
-    def surest(self, share: float, width: float) -> int:
-        """Return the candidate with the highest lower confidence bound, of `width` standard errors.
-
-        Only those count that have at least `share` of the most visited one's visits, so that 1 leaves that one alone.
-        One that is proven to win comes before all others.
+        Else all but those that are proven to lose; all of a lost node.
         """
         if self._tree.node_kind[self.index] == WON:
-            return next(i for i in range(self.num_children) if self._outcome_after(i) == LOST)
+            return np.array([i for i in range(self.num_children) if self._outcome_after(i) == LOST])
+        after = self.children_index
+        is_lost = (after != NOT_EXPANDED) & (self._tree.node_kind[after] == WON)
+        return np.flatnonzero(~is_lost | is_lost.all())
+
+    def ranking(self) -> list[int]:
+        """Return the candidates' numbers from best to worst: contenders, then by visits, then value, then prior."""
+        visits, value_sum = self.children_visits, self.children_value_sum
+        value = value_sum / np.maximum(visits, 1)
+        is_beaten = np.ones(self.num_children, dtype=np.bool_)
+        is_beaten[self.contenders()] = False
+        return [int(i) for i in np.lexsort((-self.children_policy, -value, -visits, is_beaten))]
+
+    def most_visited(self) -> int:
+        """Return the contender with the most visits; on ties the one that ranking() puts first."""
+        contenders = self.contenders()
+        visits = self.children_visits[contenders]
+        ties = np.flatnonzero(visits == visits.max())
+        return int(contenders[ties[0]]) if len(ties) == 1 else self.ranking()[0]
+
+    def surest(self, share: float, width: float) -> int:
+        """Return the contender with the highest lower confidence bound, of `width` standard errors.
+
+        Only those count that have at least `share` of the most visited one's visits, so that 1 leaves that one alone.
+        """
         most = self.most_visited()
         if share >= 1.0:
             return most
         visits, square_sums = self.children_visits, self._tree.edge_value_square_sum[self._edges]
-        enough = np.flatnonzero(visits >= max(1.0, share * visits[most]))
+        contenders = self.contenders()
+        enough = contenders[visits[contenders] >= max(1.0, share * visits[most])]
         bounds = {int(i): lower_confidence_bound(int(visits[i]), float(self.children_value_sum[i]),
                                                  float(square_sums[i]), width) for i in enough}
         return max(bounds, key=lambda i: (bounds[i], visits[i]), default=most)

@@ -77,22 +77,23 @@ class SearchProgress:
         """Set the time limit by whether the most visited move is clear."""
         if self.limit.extra == 0.0:
             return
-        visits, best = root.children_visits, root.most_visited()
+        visits, best, contenders = root.children_visits, root.most_visited(), root.contenders()
         value = root.children_value_sum / np.maximum(visits, 1)
-        rivals = visits >= max(RIVAL_SHARE * visits[best], 1)
+        rivals = contenders[visits[contenders] >= max(RIVAL_SHARE * visits[best], 1)]
         highest = value[rivals].max(initial=0.0)
         if highest <= value[best] + CLEAR_LEAD and value[best] >= self.expected - CLEAR_FALL:
             self.time_limit = max(self.limit.seconds, self.seconds)
         else:
             self.time_limit = self.limit.seconds + self.limit.extra
 
-    def is_settled(self, root: MCTSNode) -> bool:
-        """Return whether the search may end: there is one move alone, or what remains cannot change the most visited.
+    def is_settled(self, root: MCTSNode, share: float) -> bool:
+        """Return whether the search may end: one move alone may be the best, or what remains cannot change the choice.
 
-        A strict one goes on all the same, unless it would wait for its time with nothing to choose.
+        That is among the moves with at least `share` of the most visited one's visits (MCTSNode.surest). A strict
+        search goes on all the same, unless it would wait for its time with nothing to choose.
         """
         if self.limit.strict:
             return root.num_children < 2 and math.isfinite(self.limit.seconds)
-        visits = np.sort(root.children_visits)
+        visits = np.sort(root.children_visits[root.contenders()])
         remaining = min(float(self.limit.visits - root.node_visits), self.visits_in_time)
-        return len(visits) < 2 or visits[-1] - visits[-2] > remaining
+        return len(visits) < 2 or share * visits[-1] - visits[-2] > remaining

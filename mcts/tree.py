@@ -259,7 +259,7 @@ class MCTSTree:
                     on_report(self)
             left = limit.visits - (root := self.root).node_visits - root.virtual_loss
             goes_on = (goes_on and left > 0 and self._may_go_on(progress, should_stop)
-                       and not progress.is_settled(root))
+                       and not progress.is_settled(root, self.params.bound_share))
             leaves = min(self._calls.share(self.params.leaves_at(root.node_visits)), left)
             return self._start_call(progress, leaves, plan, min(self.params.ahead, left)) if goes_on else None
 

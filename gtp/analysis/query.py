@@ -9,12 +9,13 @@ from board.coordinate import Coordinate
 from board.go_board import GoBoard
 from board.stone import Stone
 from engine.levels import FULL_LEVEL
+from engine.options import PERSPECTIVES as WINRATES_AS
 from gtp.analysis.fields import MAX_ECHO, QueryError, QueryFields
 from gtp.parameters import MAX_WIDE_ROOT_NOISE, widen_root
-from gtp.rules import HANDICAP_BONUS, NAMED_RULES, Agreement, normalize_name, read_rules
+from gtp.rules import HANDICAP_BONUS, NAMED_RULES, Agreement, normalize_name, parse_rules, read_rules
 from mcts.restriction import Restriction
 
-MAX_KOMI = 150.0
+MAX_KOMI = 400.0
 MAX_VISITS = 2**50
 MAX_PRIORITY = 2**62
 MAX_DEPTH = 1_000_000_000
@@ -25,7 +26,8 @@ REPORT_SECONDS = (0.001, 1_000_000.0)
 MAX_SECONDS = 1e30
 TEMPERATURES = (0.01, 100.0)
 
-PERSPECTIVES = {"BLACK": Stone.BLACK, "WHITE": Stone.WHITE, "SIDETOMOVE": None}
+# EngineOptions.winrates_as as a color, None for the side to move.
+PERSPECTIVES = dict(zip(WINRATES_AS, (Stone.BLACK, Stone.WHITE, None), strict=True))
 FLAGS = ("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev",
          "includePolicy", "includePVVisits", "includeNoResultValue")
 BONUSES = ("0", "N-1", "N")
@@ -103,11 +105,11 @@ class Query:
         return 0 if stones < 2 else {"0": 0, "N-1": stones - 1, "N": stones}[self.bonus]
 
 
-def read_query(query_id: str, content: dict[str, Any]) -> Query:
-    """Return what a JSON object asks for; raises QueryError."""
+def read_query(query_id: str, content: dict[str, Any], winrates_as: str = WINRATES_AS[0]) -> Query:
+    """Return what a JSON object asks for, and the perspective `winrates_as` where it does not; raises QueryError."""
     fields = QueryFields(content)
     fields.get("id")
-    query = Query(query_id, _read_size(fields))
+    query = Query(query_id, _read_size(fields), perspective=PERSPECTIVES[winrates_as])
     coordinate = Coordinate(query.board_size)
     if fields.has("initialStones"):
         stones = list(fields.moves("initialStones", coordinate))
@@ -173,9 +175,11 @@ def _read_rules(fields: QueryFields, query: Query) -> None:
     value = fields.get("rules")
     if isinstance(value, str):
         name = normalize_name(value)
-        if name not in NAMED_RULES:
-            raise QueryError("rules", f"Could not parse rules: {value[:MAX_ECHO]}")
-        wanted = dict(NAMED_RULES[name], whiteHandicapBonus=HANDICAP_BONUS.get(name, "0"))
+        try:
+            wanted = dict(NAMED_RULES[name], whiteHandicapBonus=HANDICAP_BONUS.get(name, "0")) if (
+                name in NAMED_RULES) else parse_rules(value)
+        except ValueError:
+            raise QueryError("rules", f"Could not parse rules: {value[:MAX_ECHO]}") from None
     elif isinstance(value, dict):
         wanted = dict(value)
     else:
@@ -223,14 +227,17 @@ def _read_restriction(fields: QueryFields, coordinate: Coordinate) -> Restrictio
         return None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise QueryError(name, RESTRICTION_MESSAGE)
-    if name == "allowMoves" and len(entries) > 1:
-        raise QueryError(name, "Currently allowMoves only allows one entry")
     restriction = Restriction(coordinate.board_size)
+    allowed: set[Stone] = set()
     for entry in entries:
         part = QueryFields(entry, name)
         color, depth = part.player("player"), part.integer("untilDepth", 1, MAX_DEPTH, "Must be a positive integer")
         if color is None or depth is None or not part.has("moves"):
             raise QueryError(name, RESTRICTION_MESSAGE)
+        if color in allowed:
+            raise QueryError(name, "Cannot specify allowMoves more than once for the same player")
+        if name == "allowMoves":
+            allowed.add(color)
         restrict = restriction.allow if name == "allowMoves" else restriction.avoid
         restrict(color, part.points("moves", coordinate), depth)
     return restriction if entries else None

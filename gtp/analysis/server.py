@@ -186,7 +186,7 @@ class AnalysisClient:
     def _enqueue(self, query_id: str, content: dict[str, Any]) -> None:
         """Put the positions of a query into the queue; raises QueryError."""
         from gtp.analysis.query import read_query
-        query, game = read_query(query_id, content), self._loader.game
+        query, game = read_query(query_id, content, self.options.winrates_as), self._loader.game
         if query.board_size not in game.sizes:  # its answers hold what only a network tells
             sizes = " to ".join(f"{size}x{size}" for size in sorted({game.sizes[0], game.sizes[-1]}))
             raise QueryError("boardXSize", f"This model is for {sizes} boards, not "
@@ -243,8 +243,8 @@ class AnalysisClient:
                       root_temperature=query.root_temperature)
         options = self.options
         limit = StartOptions(options.visits, options.strict_visits, options.const_time).limit()
-        limit = SearchLimit(query.visits or limit.visits, limit.seconds if query.seconds is None else query.seconds,
-                            strict=True)
+        visits = query.visits or options.strict_visits or options.visits or limit.visits  # beside the time, not instead
+        limit = SearchLimit(visits, limit.seconds if query.seconds is None else query.seconds, strict=True)
         result = engine.analyze(engine.board.get_to_move(), watch, limit)
         if job.terminated and result.total_visits == 0:
             return no_results(query.id, job.turn)

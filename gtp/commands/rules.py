@@ -6,7 +6,7 @@ from common.print_console import print_err
 from gtp.arguments import get_argument
 from gtp.commands.command_group import CommandGroup
 from gtp.protocol import Command, GtpError
-from gtp.rules import NAMED_RULES, Agreement, normalize_name, read_rules
+from gtp.rules import NAMED_RULES, Agreement, normalize_name, parse_rules, read_rules
 
 KGS_RULES = {"chinese": "chinese-kgs", "aga": "aga", "new_zealand": "new-zealand"}
 # Parts of named rules that hardly ever matter under area scoring: the nearest that can be played takes their place.
@@ -29,7 +29,14 @@ class RulesCommands(CommandGroup):
         """Set all rules, by a name or as JSON; the board stays as it is."""
         get_argument(command, 0, "missing rules")
         name = normalize_name(command.text)
-        self._set_named(name) if name in NAMED_RULES else self._set_rules(self._read_json(command.text))
+        if name in NAMED_RULES:
+            self._set_named(name)
+            return ""
+        try:
+            fields = parse_rules(command.text)
+        except ValueError:
+            raise GtpError(f"unsupported rules {command.text[:40]}") from None
+        self._set_rules(fields)
         return ""
 
     def cmd_kata__set__rule(self, command: Command) -> str:
@@ -45,16 +52,6 @@ class RulesCommands(CommandGroup):
             raise GtpError(f"unsupported rules {name}")
         self._set_named(KGS_RULES[name])
         return ""
-
-    def _read_json(self, text: str) -> dict:
-        """Return the fields of a JSON object; raises GtpError for anything else."""
-        try:
-            fields = json.loads(text)
-        except (ValueError, RecursionError):
-            fields = None
-        if not isinstance(fields, dict):
-            raise GtpError(f"unsupported rules {text[:40]}")
-        return fields
 
     def _set_named(self, name: str) -> None:
         """Take over rules with a name; a note on stderr names what is played instead of CLOSE_ENOUGH parts."""

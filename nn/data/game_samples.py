@@ -96,7 +96,8 @@ class GameSamples:
         """Take files of one board size; the last `test_share` of all games is for testing."""
         self.generation = 0
         self.board_size, self._batch_size, self._seed = board_size, batch_size, seed
-        self._teacher_weight = teacher_weight
+        # The policy of self-play is the target whole, as a search found it: its moves were drawn with Gumbel noise.
+        self._teacher_weights = [1.0 if file.searched else teacher_weight for file in files]
         self._names, self._games = [file.name for file in files], [file.games for file in files]
         self._label_start = [games.labels.policy_start for games in self._games]
         self._offset = np.cumsum([0] + [len(games.pos) for games in self._games])
@@ -217,7 +218,7 @@ class GameSamples:
         move = self._index[games.pos[rows]]
         policy = unpack_policies(games.labels, self._label_start[file], rows, actions)
         # A move without a win rate beside it was not searched: it may have been drawn, or played by anybody.
-        teacher = np.where(np.isnan(games.win_rate[rows]), 1.0, self._teacher_weight).astype(np.float32)
+        teacher = np.where(np.isnan(games.win_rate[rows]), 1.0, self._teacher_weights[file]).astype(np.float32)
         share = np.where(policy.any(axis=1), 1.0 - teacher, 1.0)
         policy *= teacher[:, None]
         policy[np.arange(len(rows)), move] += share

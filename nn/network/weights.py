@@ -53,9 +53,10 @@ def save_network(network: torch.nn.Module, path: str | Path, about: dict[str, st
 @torch.no_grad()
 def mix_networks(network: Network, other: Network, share: float) -> Network:
     """Return a network, moved by `share` (0..1) of the way to another one; raises ValueError for another shape."""
-    if type(network) is not type(other) or network.shape != other.shape:
-        raise ValueError("networks of different shapes")
     own, added = network.state_dict(), other.state_dict()
+    if type(network) is not type(other) or network.shape != other.shape or any(
+            name not in added or values.shape != added[name].shape for name, values in own.items()):
+        raise ValueError("networks of different shapes")
     for name, values in own.items():
         if values.is_floating_point():
             values.lerp_(added[name], share)

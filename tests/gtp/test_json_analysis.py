@@ -233,7 +233,7 @@ def test_pv_length():
     ({"analyzeTurns": [0], "priorities": [1, 2]}, "priorities"),
     ({"analyzeTurns": [0], "priorities": [1], "priority": 1}, "priority"),
     ({"rules": "draughts"}, "rules"), ({"rules": 3}, "rules"), ({"rules": {"ko": "x"}}, "rules"),
-    ({"whiteHandicapBonus": "M"}, "whiteHandicapBonus"), ({"komi": 0.25}, "komi"), ({"komi": 151}, "komi"),
+    ({"whiteHandicapBonus": "M"}, "whiteHandicapBonus"), ({"komi": 0.25}, "komi"), ({"komi": 401}, "komi"),
     ({"komi": "7"}, "komi"), ({"maxVisits": 0}, "maxVisits"), ({"maxVisits": 2.5}, "maxVisits"),
     ({"includePolicy": 1}, "includePolicy"), ({"includeOwnership": "true"}, "includeOwnership"),
     ({"reportDuringSearchEvery": 0}, "reportDuringSearchEvery"), ({"analysisPVLen": 0}, "analysisPVLen"),
@@ -251,6 +251,27 @@ def test_a_wrong_field_is_named(fields: dict[str, Any], field: str):
     assert fail(**fields)[0] == field
 
 
+def test_moves_may_be_allowed_for_both_players():
+    allow = [{"player": color, "moves": [point], "untilDepth": 2} for color, point in (("B", "C3"), ("W", "D2"))]
+    (info,) = ask(allowMoves=allow, maxVisits=30)["moveInfos"]
+    assert info["move"] == "C3" and info["pv"][:2] == ["C3", "D2"]
+
+
+def test_who_asks_for_no_perspective_gets_that_of_the_options():
+    shown = {whose: Analyst(winrates_as=whose).ask(make_query(komi=30))[0]["rootInfo"]["scoreLead"]
+             for whose in ("BLACK", "WHITE", "SIDETOMOVE")}
+    assert shown["BLACK"] == shown["SIDETOMOVE"] == -shown["WHITE"] != 0
+    (answer,) = Analyst(winrates_as="WHITE").ask(
+        make_query(komi=30, overrideSettings={"reportAnalysisWinratesAs": "BLACK"}))
+    assert answer["rootInfo"]["scoreLead"] == shown["BLACK"]
+
+
+def test_visits_count_beside_a_limit_of_time():
+    query = make_query()
+    del query["maxVisits"]
+    assert Analyst(visits=7, const_time=100.0).ask(query)[0]["rootInfo"]["visits"] == 7
+
+
 def test_a_missing_field_is_named():
     for name in ("boardXSize", "boardYSize", "moves", "rules"):
         query = {key: value for key, value in BARE.items() if key != name}
@@ -264,6 +285,11 @@ def test_the_size_of_the_model_is_told():
 
 def test_illegal_moves_are_counted_from_zero():
     assert fail(moves=[["B", "A1"], ["W", "A1"]]) == ("moves", "Illegal move 1: A1")
+
+
+def test_a_byte_order_mark_before_the_first_line_is_left_out():
+    version = to_lines({"id": "v", "action": "query_version"})
+    assert [answer.get("id") for answer in Analyst().serve(b"\xef\xbb\xbf" + version + version)] == ["v", "v"]
 
 
 @pytest.mark.parametrize("line", [

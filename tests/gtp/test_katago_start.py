@@ -72,3 +72,12 @@ def test_the_translation_is_understood_by_the_program(config: str):
 def test_what_cannot_be_translated_is_one_line(arguments: list[str], message: str):
     with pytest.raises(StartError, match=message):
         translate_arguments(arguments, KNOWN)
+
+
+def test_the_perspective_of_the_analysis_engine_is_taken_over_in_its_mode_alone(tmp_path: Path):
+    (tmp_path / "x.cfg").write_text("reportAnalysisWinratesAs = SIDETOMOVE\n")
+    config = ["-config", str(tmp_path / "x.cfg")]
+    arguments, notes = translate_arguments(["analysis", *config], KNOWN)
+    assert arguments == ["--analysis-json", "true", "--winrates-as", "SIDETOMOVE"] and not notes
+    arguments, notes = translate_arguments(["gtp", *config], KNOWN)
+    assert arguments == ["--analysis-json", "false"] and "reportAnalysisWinratesAs" in notes[0]

@@ -228,7 +228,7 @@ def test_board_commands_do_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyP
 def test_queries_do_not_wait_for_the_compiler(model: Model, monkeypatch: pytest.MonkeyPatch):
     patience: list[bool] = []
 
-    def read(query_id: str, _: dict) -> None:
+    def read(query_id: str, *_: Any) -> None:
         patience.append(kernel._patience.endless)
         raise QueryError("moves", "no")
 

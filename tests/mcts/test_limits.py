@@ -207,7 +207,8 @@ def test_more_time_for_a_move_that_is_not_clear(
     clock: Clock, visits: list[int], values: list[float], expected: float, clear: bool
 ) -> None:
     count = np.array(visits)
-    root = SimpleNamespace(children_visits=count, children_value_sum=count * values, most_visited=count.argmax)
+    root = SimpleNamespace(children_visits=count, children_value_sum=count * values, most_visited=count.argmax,
+                           contenders=lambda: np.arange(3))
     progress = SearchProgress(SearchLimit(1000, seconds=2.0, extra=1.0), expected)
     progress.judge(cast(MCTSNode, root))
     assert progress.time_limit == (2.0 if clear else 3.0)

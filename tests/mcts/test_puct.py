@@ -239,3 +239,12 @@ def test_the_move_to_play_has_the_highest_bound_among_those_visited_enough(share
                                                float(squares[first + numbers[move.pos]]), width)
               for move in result.candidates if move.visits >= max(1, share * most)}
     assert result.pos == result.candidates[0].pos and bounds[result.pos] == pytest.approx(max(bounds.values()))
+
+
+def test_a_search_that_plays_by_bounds_goes_on_while_another_move_may_have_the_highest_one() -> None:
+    """With a share of a tenth a second move counts as soon as it has that; the visits left are to decide."""
+    board = GoBoard(5)
+    evaluator = ConstantEvaluator(5, {board.POS(3, 3): 30.0})
+    made = {share: MCTSTree(evaluator, 5, small_params(bound_share=share)).search(board, Stone.BLACK, SearchLimit(100))
+            for share in (1.0, 0.1)}
+    assert made[1.0].visits < 60 and made[0.1].visits > 85

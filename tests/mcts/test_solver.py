@@ -59,3 +59,29 @@ def test_a_proven_loss_is_left_alone_and_a_proven_win_is_played_however_late_it_
     assert result.pos == PASS and result.total_visits == 200
     tree.search(game.board, game.stone, SearchLimit(210, strict=True))
     assert tree.root.node_visits == 210, "a proven root is kept and searched on"
+
+
+def test_a_move_that_is_proven_to_lose_is_not_played_while_another_is_open() -> None:
+    """However many visits it had before the proof; the principal variation and the order of the moves heed it, too."""
+    beaten = 0
+    for seed in range(60):
+        game = Game.random(2, 7, seed % 6, 0.5)
+        tree = MCTSTree(HashEvaluator(2, salt=seed), 2, small_params(selection=SOLVE))
+        result = tree.search(game.board, game.stone, SearchLimit(10))
+        root = tree.root
+        children = [root.child(i) for i in range(root.num_children)]
+        lost = [child is not None and int(tree.arrays.node_kind[child.index]) == WON for child in children]
+        if any(lost) and tree.arrays.node_kind[root.index] < LOST:
+            rank = {move.pos: move.order for move in result.candidates}
+            orders = [rank[int(pos)] for pos in root.action]
+            assert max(o for o, is_lost in zip(orders, lost, strict=True) if not is_lost) < min(
+                o for o, is_lost in zip(orders, lost, strict=True) if is_lost), seed
+            beaten += int(root.children_visits[lost].max() >= root.children_visits.max())
+    assert beaten, "a lost move that has the most visits"
+
+
+def test_a_won_position_ends_the_search() -> None:
+    game = settled("b", -1.5)  # a pass wins
+    tree = MCTSTree(ConstantEvaluator(5, {PASS: 1.0}), 5, small_params(selection=SOLVE))
+    result = tree.search(game.board, game.stone, SearchLimit(1000))
+    assert result.pos == PASS and result.total_visits < 20

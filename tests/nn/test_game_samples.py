@@ -135,6 +135,14 @@ def test_moves_that_were_searched_share_the_target_with_the_teacher(folder: Path
     assert np.array_equal(mixed.policy[others], alone.policy[others])
 
 
+def test_the_policy_of_self_play_is_the_target_whole(folder: Path) -> None:
+    """Its moves are drawn with Gumbel noise, and the first of a game by the policy."""
+    games = read_game_file(folder / "games_0.npz", [SIZE])
+    whole, own = (GameSamples([NamedGames("games_0.npz", games, searched=True)], KATAGO, SIZE, 8, 3, 0.0, weight)
+                  for weight in (1.0, 0.25))
+    assert np.array_equal(whole._make(np.arange(8)).policy, own._make(np.arange(8)).policy)
+
+
 def test_an_epoch_resumes_in_the_middle_and_tests_are_the_last_games(folder: Path) -> None:
     data = open_games(folder, batch_size=2, test_share=0.4)
     whole, rest = (list(data.training_batches(1, skip)) for skip in (0, 2))

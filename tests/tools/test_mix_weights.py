@@ -29,9 +29,10 @@ def make_network(seed: int, filters: int = 4) -> PooledNet:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder with two networks of one shape, and two of others."""
+    """Return a folder with two networks of one shape, and three of others."""
     for name, network in (("a", make_network(1)), ("b", make_network(2)), ("wide", make_network(3, 8)),
-                          ("lecture", DualNet(torch.device("cpu"), 9, 4, 1))):
+                          ("lecture", DualNet(torch.device("cpu"), 9, 4, 1)),
+                          ("larger", DualNet(torch.device("cpu"), 13, 4, 1))):
         save_network(network, tmp_path / f"{name}.bin")
     return tmp_path
 
@@ -55,7 +56,7 @@ def test_every_weight_is_the_mean(share: float, folder: Path) -> None:
 
 @pytest.mark.parametrize(("names", "reason"), [
     (("a.bin", "wide.bin"), "wide.bin has another shape than"), (("a.bin", "lecture.bin"), "has another shape than"),
-    (("a.bin", "none.bin"), "none.bin"),
+    (("lecture.bin", "larger.bin"), "larger.bin has another shape than"), (("a.bin", "none.bin"), "none.bin"),
 ])
 def test_what_has_no_mean_is_one_line(names: tuple[str, str], reason: str, folder: Path) -> None:
     result = run(folder, *names)
