@@ -177,16 +177,19 @@ def finish_visit(
 def select_batch(
     tree: Tree, root: Position, line: Position, batch: Batch, wanted: int, plan: Plan, done: int, ahead: int = 0,
 ) -> tuple[int, int]:
-    """Start up to `wanted` visits; return how many entries the batch has and how many visits without one were made.
+    """Start up to `wanted` visits; return how many entries the batch has, and how many visits more than entries began.
 
-    Visits that meet the end of the game, or a position that was evaluated ahead, are finished at once; one that meets
-    a position that the network is asked about ahead waits for it. A line that meets a position where a visit waits
-    ends the visits. Then the batch is filled up to `ahead` entries, and if that is above 0 to as many as the network
-    calculates anyway (batch.filled), with positions that the next lines find, AHEAD: each line waits for those after
-    it, up to LOOKS that find nothing new too, but no more in the end. `done` visits of the search were made before; a
-    batch is kept within one round of sequential halving by the caller. The first visit of an empty tree is its root,
-    which counts for no edge. Entries without a visit are subtracted from the second number. Modifies tree, line and
-    batch.
+    A visit that meets the end of the game, or a position that was evaluated ahead, is finished at once; one that meets
+    a position that is asked about ahead waits for its answer. The first line that meets a position where a visit waits
+    ends the visits: it would need to know what that one brings.
+
+    Then the rest of the batch is filled with positions that the next visits are likely to want (AHEAD): up to `ahead`
+    entries, or to as many as the network calculates in the same time (batch.filled). To find them, lines are played
+    as if they were visits, each waiting for those before it, also the ones that find nothing new (LOOKS at most); at
+    the end these stop waiting.
+
+    `done` visits of the search were made before; the caller keeps a batch within one round of sequential halving. The
+    first visit of an empty tree is to its root and belongs to no edge. Modifies tree, line and batch.
     """
     state, room = line.state, min(ahead, len(batch.leaf))
     count, visits, lines = 0, 0, len(batch.leaf)

@@ -234,6 +234,39 @@ def bring_forward(tree: Tree, node: int) -> None:
 
 
 @kernel
+def copy_node(target: Tree, node: int, source: Tree, original: int) -> None:
+    """Copy what is known about a node itself, with nothing waiting for it. Modifies target."""
+    target.node_front[node] = source.node_front[original]
+    target.node_kind[node] = source.node_kind[original]
+    target.node_visits[node] = source.node_visits[original]
+    target.node_virtual_loss[node] = 0
+    target.node_value[node] = source.node_value[original]
+    target.node_raw_value[node] = source.node_raw_value[original]
+    target.node_lead[node] = source.node_lead[original]
+    for point in range(source.node_ownership.shape[1]):
+        target.node_ownership[node, point] = source.node_ownership[original, point]
+
+
+@kernel
+def copy_edges(target: Tree, start: int, source: Tree, first: int, count: int) -> None:
+    """Copy what is known about `count` edges, with nothing waiting for them and no nodes behind. Modifies target."""
+    for i in range(count):
+        edge, old = start + i, first + i
+        target.edge_pos[edge] = source.edge_pos[old]
+        target.edge_logit[edge] = source.edge_logit[old]
+        target.edge_prior[edge] = source.edge_prior[old]
+        target.edge_visits[edge] = source.edge_visits[old]
+        target.edge_virtual_loss[edge] = 0
+        target.edge_value_sum[edge] = source.edge_value_sum[old]
+        target.edge_value_square_sum[edge] = source.edge_value_square_sum[old]
+        target.edge_lead_sum[edge] = source.edge_lead_sum[old]
+        if len(source.edge_rave_sum) > 0:
+            target.edge_rave_visits[edge] = source.edge_rave_visits[old]
+            target.edge_rave_sum[edge] = source.edge_rave_sum[old]
+        target.edge_child[edge] = NOT_EXPANDED
+
+
+@kernel
 def copy_subtree(target: Tree, source: Tree, root: int) -> None:
     """Copy the nodes below `root` (included) to the empty tree `target`, breadth first. Modifies target.
 
@@ -245,38 +278,17 @@ def copy_subtree(target: Tree, source: Tree, root: int) -> None:
     target.node_edge[0] = root
     node = 0
     while node < target.counters[NODES]:
-        original = target.node_edge[node]
+        original, start = target.node_edge[node], target.counters[EDGES]
         first, count = source.node_edge[original], source.node_edges[original]
-        start = target.counters[EDGES]
         target.node_edge[node] = start
         target.node_edges[node] = count
-        target.node_front[node] = source.node_front[original]
-        target.node_kind[node] = source.node_kind[original]
-        target.node_visits[node] = source.node_visits[original]
-        target.node_virtual_loss[node] = 0
-        target.node_value[node] = source.node_value[original]
-        target.node_raw_value[node] = source.node_raw_value[original]
-        target.node_lead[node] = source.node_lead[original]
-        for point in range(source.node_ownership.shape[1]):
-            target.node_ownership[node, point] = source.node_ownership[original, point]
+        copy_node(target, node, source, original)
+        copy_edges(target, start, source, first, count)
         for i in range(count):
-            edge, old = start + i, first + i
-            target.edge_pos[edge] = source.edge_pos[old]
-            target.edge_logit[edge] = source.edge_logit[old]
-            target.edge_prior[edge] = source.edge_prior[old]
-            target.edge_visits[edge] = source.edge_visits[old]
-            target.edge_virtual_loss[edge] = 0
-            target.edge_value_sum[edge] = source.edge_value_sum[old]
-            target.edge_value_square_sum[edge] = source.edge_value_square_sum[old]
-            target.edge_lead_sum[edge] = source.edge_lead_sum[old]
-            if len(source.edge_rave_sum) > 0:
-                target.edge_rave_visits[edge] = source.edge_rave_visits[old]
-                target.edge_rave_sum[edge] = source.edge_rave_sum[old]
-            target.edge_child[edge] = NOT_EXPANDED
-            if source.edge_child[old] != NOT_EXPANDED:
+            if source.edge_child[first + i] != NOT_EXPANDED:
                 child = target.counters[NODES]
                 target.counters[NODES] = child + 1
-                target.node_edge[child] = source.edge_child[old]
-                target.edge_child[edge] = child
+                target.node_edge[child] = source.edge_child[first + i]
+                target.edge_child[start + i] = child
         target.counters[EDGES] = start + count
         node += 1
