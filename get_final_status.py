@@ -4,7 +4,6 @@ import os
 import queue
 import re
 import shutil
-import signal
 import sys
 import threading
 import time
@@ -24,15 +23,14 @@ from board.score import area_without
 from board.stone import Stone
 from common.atomic_file import write_atomically
 from common.command_line import FiniteRange, run_command
-from common.exit_status import EXIT_FAILED, EXIT_OK, ProgramError, tell_failures
+from common.exit_status import EXIT_FAILED, EXIT_OK, ProgramError, status_of_signal, tell_failures
 from common.interrupt import StopRequest
 from common.print_console import print_out
 from gtp.engine_process import EngineError, GtpProcess, get_search_path
 from sgf.archive import list_archive, list_games
 from sgf.grammar import SGFError
-from sgf.match_result import MatchResult
+from sgf.match_result import format_score
 from sgf.reader import SGFReader
-from sgf.selfplay_record import format_result
 
 # The lecture's: four at a time, level 10, area scoring.
 WORKERS = 4
@@ -132,11 +130,6 @@ def count_settled(board: GoBoard, dead: list[int]) -> float | None:
     return area_without(board.state, dead)[0] - board.get_komi()
 
 
-def to_text(score: float) -> str:
-    """Return a score for Black as an SGF result."""
-    return format_result(MatchResult.from_score(score), score)
-
-
 def correct_file(path: Path, gnugo: GnuGo) -> Correction:
     """Judge one game and correct its result where the game is settled. Raises OSError where that cannot be written."""
     try:
@@ -157,7 +150,7 @@ def correct_file(path: Path, gnugo: GnuGo) -> Correction:
         return Correction(NO_ANSWER, f"{path}: {error}")
     if score is None:
         return Correction(UNSETTLED)
-    if (text := to_text(score).encode()) == found.group(1):
+    if (text := format_score(score).encode()) == found.group(1):
         return Correction(AGREED)
     write_atomically(path, data[: found.start(1)] + text + data[found.end(1):])
     return Correction(CORRECTED if text[:1] == found.group(1)[:1] else TURNED)
@@ -253,7 +246,7 @@ def main(kifu_dir: Path, workers: int, timeout: float) -> int:
         pool.run(paths, stop)
     print_out(summarize(folder, pool.corrections, len(paths)))
     if stop.name:
-        return 128 + int(signal.Signals[stop.name])
+        return status_of_signal(stop.name)
     if pool.has_given_up:
         raise ProgramError(f"{program} failed {MAX_FAILURES} times in a row and is given up on; the results that it "
                            "did not judge stand (FINAL_STATUS=false ./pipeline.sh does without it)", EXIT_FAILED)

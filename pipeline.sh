@@ -70,7 +70,9 @@ while [ $# -gt 0 ]; do
     shift
 done
 [ -z "$start" ] || [ -f "$start" ] || die "--start $start: there is no such file"
+[ ! -f "$TEACHER" ] || TEACHER=$(realpath -- "$TEACHER")
 cd "$(dirname "${BASH_SOURCE[0]}")"
+[[ ! $TEACHER =~ ^[^[:space:]]+\.(bin|gz|ckpt|pt)$ ]] || [ -f "$TEACHER" ] || die "TEACHER=$TEACHER: there is no such file"
 for name in GENERATIONS SIZE SEED GPUS GAMES VISITS PROCESSES WINDOW WINDOW_START REANALYZE EVALUATE_EVERY MATCH_GAMES MATCH_PARALLEL GATE_PERCENT STOP_LENGTH STOP_FALLS; do
     [[ ${!name} =~ ^(0|[1-9][0-9]{0,8})$ ]] || die "$name=${!name} is not a whole number"
 done

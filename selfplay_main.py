@@ -16,7 +16,7 @@ import learning_param
 from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteFloat, FiniteRange, run_command
 from common.cores import count_usable_cores
-from common.exit_status import EXIT_OK, tell_failures
+from common.exit_status import EXIT_OK, status_of_signal, tell_failures
 from common.print_console import print_err, print_out
 from engine.options import MAX_TEMPERATURE, MIN_POLICY_TEMPERATURE, RESIGN_THRESHOLD, find_model
 from mcts.constant import C_SCALE, ROOT_NOISE
@@ -166,7 +166,7 @@ def play(batch: Any, supervisor: Any, place: str, model: str) -> int:
     supervisor.report(supervisor.progress.summary())
     if stopped:
         print_err(f"stopped by {stopped}: the same command goes on with {batch.folder}")
-        return 128 + int(signal.Signals[stopped])
+        return status_of_signal(stopped)
     return EXIT_OK
 
 

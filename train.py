@@ -23,7 +23,7 @@ from click.core import ParameterSource
 import learning_param
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
-from common.exit_status import tell_failures
+from common.exit_status import status_of_signal, tell_failures
 from common.interrupt import raise_on_sigterm
 from common.print_console import print_out
 from nn.training.network_options import NETWORK_DEFAULTS, TAKEN_FROM_START, check_network_options
@@ -239,6 +239,9 @@ def main(**options: Any) -> None:
     rl, kifu_dir, archive, workers, labels, dry_run = map(
         options.pop, ("rl", "kifu_dir", "archive", "workers", "labels", "dry_run"))
     options["self_play"] = archive is not None
+    if kifu_dir is not None:
+        from nn.data.labels import list_label_files
+        options["labels"] = tuple((path.name, path.stat().st_size) for path in list_label_files(labels))
     take_shape_of_start(options)
     pooled = options["head"] == "pooled"
     options["board_sizes"] = tuple(sorted(set(options["board_sizes"])))
@@ -272,7 +275,7 @@ def main(**options: Any) -> None:
         recipe = (SUPERVISED, POLICY_GRADIENT, REINFORCEMENT)[way]
         stopped = (estimate if dry_run else train)(TrainConfig(**options), recipe, group, read_games)
     if stopped:
-        sys.exit(128 + signal.Signals[stopped])
+        sys.exit(status_of_signal(stopped))
 
 
 def learn_bad_moves(options: dict[str, Any]) -> None:
@@ -283,7 +286,7 @@ def learn_bad_moves(options: dict[str, Any]) -> None:
     with tell_failures(config.output, INTACT):
         stopped = learn_from_games(config, options["restart"], print_out)
     if stopped:
-        sys.exit(128 + signal.Signals[stopped])
+        sys.exit(status_of_signal(stopped))
 
 
 def was_given(name: str) -> bool:

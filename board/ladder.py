@@ -11,7 +11,7 @@ import numpy as np
 
 from board.constant import PASS
 from board.rules import is_suicide, place_stone
-from board.state import EMPTY, KO_POS, OUT_OF_BOARD, SIZE, WIDTH, State, copy_state, new_state
+from board.state import EMPTY, KO_POS, OUT_OF_BOARD, SIZE, WIDTH, State, copy_state, copy_words, new_state
 from board.string import find_liberty
 from common.kernel import kernel
 
@@ -164,18 +164,6 @@ def next_legal_move(state: State, color: int, depth: int, work: LadderWork) -> i
 
 
 @kernel
-def keep_position(work: LadderWork, depth: int, entering: bool) -> None:
-    """Save the position when it is entered, and restore it before its next move. Modifies work.saved or work.state."""
-    saved, buffer = work.saved[depth], work.state.buffer
-    if entering:
-        for i in range(len(buffer)):
-            saved[i] = buffer[i]
-    else:
-        for i in range(len(buffer)):
-            buffer[i] = saved[i]
-
-
-@kernel
 def read_ladder(target: int, work: LadderWork) -> bool:
     """Return whether the string at `target`, its owner to move, is caught in the position work.state. Modifies work."""
     state, longest = work.state, len(work.choices) - 1
@@ -195,8 +183,10 @@ def read_ladder(target: int, work: LadderWork) -> bool:
         else:
             settled = caught != defending
         if not settled:
-            if work.choices[depth] > 1:
-                keep_position(work, depth, entering)
+            if work.choices[depth] > 1 and entering:
+                copy_words(work.saved[depth], state.buffer)
+            elif work.choices[depth] > 1:
+                copy_words(state.buffer, work.saved[depth])
             mover = color if defending else 3 - color
             move = next_legal_move(state, mover, depth, work)
             if move != PASS:

@@ -72,6 +72,12 @@ class History(NamedTuple):
     length: np.ndarray  # int32 [1]
 
 
+@kernel
+def history_of(histories: History, g: int) -> History:
+    """Return the history of one game; each field of `histories` has a row for every game."""
+    return History(histories.pos[g], histories.color[g], histories.hash[g], histories.length[g])
+
+
 def new_state(board_size: int) -> State:
     """Return an empty board; raises ValueError outside 2..19."""
     cells = get_geometry(board_size).cells

@@ -1,6 +1,7 @@
 """How programs end: their exit statuses, the same in all of them, and the line that says why."""
 
 import errno
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,8 +12,9 @@ from common.interrupt import Terminated
 EXIT_OK = 0
 EXIT_FAILED = 1  # what was begun could not be done: a full disk, a process that died
 EXIT_REFUSED = 2  # an option, a file or a model that cannot be used; click ends so, too
-EXIT_INTERRUPTED = 130  # by Ctrl-C
-EXIT_TERMINATED = 143  # by SIGTERM
+SIGNAL_STATUS = 128  # of a program that a signal has ended: this and its number
+EXIT_INTERRUPTED = SIGNAL_STATUS + signal.SIGINT  # 130: Ctrl-C
+EXIT_TERMINATED = SIGNAL_STATUS + signal.SIGTERM  # 143
 
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -49,6 +51,11 @@ def status_of(error: OSError) -> int:
 def status_of_stop(stop: KeyboardInterrupt) -> int:
     """Return how a program ends that was stopped."""
     return EXIT_TERMINATED if isinstance(stop, Terminated) else EXIT_INTERRUPTED
+
+
+def status_of_signal(name: str) -> int:
+    """Return how a program ends that a signal has stopped, such as SIGINT."""
+    return SIGNAL_STATUS + signal.Signals[name]
 
 
 def reason_of(error: OSError, place: str | Path = "") -> str:

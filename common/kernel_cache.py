@@ -91,12 +91,17 @@ def source_key(path: Path, root: Path = ROOT) -> str:
     return digest.hexdigest()[:20]
 
 
+def user_cache_folder() -> Path:
+    """Return the folder for compiled code in the user's cache; raises RuntimeError where there is no home."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hiyoko"
+
+
 @cache
 def cache_folder() -> Path | None:
     """Return a writable folder for all compiled code: the one asked for, the user's, a temporary one; None without."""
     own = os.environ.get("NUMBA_CACHE_DIR")
     with contextlib.suppress(OSError, RuntimeError):  # RuntimeError: there is no home
-        folder = Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hiyoko"
+        folder = Path(own) if own else user_cache_folder()
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
             return folder

@@ -128,7 +128,7 @@ class Engine(Game):
     def _reason_for_playouts(self, size: int) -> str:
         """Return why playouts choose the moves on boards of this size; empty where the network does."""
         kind, options = self.options.search_kind, self.options
-        if not kind.asks_network and not options.policy_move:
+        if not kind.asks_network:
             return f"--search {options.search}"
         if size not in self.sizes:
             return f"{options.model} plays {describe_sizes(self.sizes)}"

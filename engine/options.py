@@ -139,8 +139,9 @@ class EngineOptions:
 
     @property
     def search_kind(self) -> SearchKind:
-        """The search that these options ask for."""
-        return SEARCHES["gumbel" if self.sequential_halving else self.search]
+        """The search that these options ask for; one of a network where policy_move has that choose the moves."""
+        kind = SEARCHES["gumbel" if self.sequential_halving else self.search]
+        return kind if kind.asks_network or not self.policy_move else SEARCHES[DEFAULT_SEARCH]
 
     def for_model(self) -> "EngineOptions":
         """Return the options with what their network asks for."""

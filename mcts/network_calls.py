@@ -90,7 +90,10 @@ class NetworkCalls:
         relay: as many threads, which take turns.
         batch: work space of the search, and the limits that all its batches share (Batch.banned and so on).
         visits: those begun and made by what is under way.
+        order: what puts the moves of a node in the order of their priors.
     """
+
+    order = staticmethod(bring_forward)
 
     def __init__(self, evaluator: Evaluator, board_size: int, params: SearchParams) -> None:
         """Make room for up to params.batch_size leaves, shared out among the calls that the evaluator takes at once."""
@@ -178,10 +181,10 @@ class NetworkCalls:
             self._raise_priors(tree, ROOT, hint_root(self._tactician, board, color))
 
     def _raise_priors(self, tree: Tree, node: int, least: np.ndarray) -> None:
-        """Raise the priors of a node to at least `least` [C]. Modifies tree."""
+        """Raise the priors of a node to at least `least` [C], and put its moves in their order. Modifies tree."""
         if least.any():
             raise_priors(tree, node, least)
-            bring_forward(tree, node)
+            self.order(tree, node)
 
     def drop(self) -> None:
         """Forget what is under way, which a search that broke off has left."""

@@ -157,6 +157,13 @@ def count_as_waiting(tree: Tree, batch: Batch, index: int, to: int) -> None:
 
 
 @kernel
+def stop_waiting(tree: Tree, batch: Batch, begin: int, end: int) -> None:
+    """Let the lines of some entries wait no longer: none of them is a visit. Modifies tree."""
+    for index in range(begin, end):
+        add_virtual_loss(tree, batch, index, -1)
+
+
+@kernel
 def finish_visit(
     tree: Tree, node: int, is_over: bool, batch: Batch, index: int, plan: Plan,
 ) -> None:
@@ -192,20 +199,20 @@ def select_batch(
     first visit of an empty tree is to its root and belongs to no edge. Modifies tree, line and batch.
     """
     state, room = line.state, min(ahead, len(batch.leaf))
-    count, visits, lines = 0, 0, len(batch.leaf)
-    first = -1  # of the entries that are asked about ahead
-    while visits < wanted or count < room and lines < len(batch.length):
+    count, visits, next_line = 0, 0, len(batch.leaf)
+    first_ahead = -1  # of the entries; -1 while there are visits to be made
+    while visits < wanted or count < room and next_line < len(batch.length):
         node = select_line(tree, root, line, batch, count, plan, done + visits)
         is_new, is_over = batch.leaf[count] == -1, state.info[PASSES] >= 2
         if tree.node_kind[node] == PENDING and not is_new:
             wanted = visits
-        if visits == wanted and first < 0:
-            first = count
+        if visits == wanted and first_ahead < 0:
+            first_ahead = count
             room = max(room, batch.filled[count]) if ahead > 0 else room
         if is_new and not is_over:
             expand(tree, node, line, batch.line_past, batch, count, plan.selection.atari_prior)
             add_virtual_loss(tree, batch, count, 1)
-            if first >= 0:
+            if first_ahead >= 0:
                 tree.node_kind[node] = AHEAD
             count += 1
         elif is_new:
@@ -215,13 +222,11 @@ def select_batch(
             visits += 1
             if not is_new or is_over:
                 finish_visit(tree, node, is_over, batch, count, plan)
-        elif (not is_new or is_over) and lines < len(batch.length):
-            count_as_waiting(tree, batch, count, lines)
-            lines += 1
-    for index in range(first if first >= 0 else count, count):
-        add_virtual_loss(tree, batch, index, -1)
-    for index in range(len(batch.leaf), lines):
-        add_virtual_loss(tree, batch, index, -1)
+        elif (not is_new or is_over) and next_line < len(batch.length):
+            count_as_waiting(tree, batch, count, next_line)
+            next_line += 1
+    stop_waiting(tree, batch, first_ahead if first_ahead >= 0 else count, count)
+    stop_waiting(tree, batch, len(batch.leaf), next_line)
     return count, visits - count
 
 

@@ -168,9 +168,12 @@ class MCTSTree:
         known = self._find_descendant(board, color) if reuse else None
         if known != ROOT and self._restricted.any():  # the plies are counted from the root
             known = None
-        self._batch.banned[:] = self._restricted
-        if self.params.skip_settled and not self._restricted.any():
-            ban_settled(board.state, self._batch.banned)
+        banned = self._restricted.copy()
+        if self.params.skip_settled and not banned.any():
+            ban_settled(board.state, banned)
+            if (banned > self._batch.banned).any():  # the tree holds moves into what is settled by now
+                known = None
+        self._batch.banned[:] = banned
         self.root_board = board.copy()
         copy_state(self._root_state, board.state)
         turn_to(self._root_state, int(color))

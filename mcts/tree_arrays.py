@@ -12,6 +12,7 @@ from board.constant import PASS
 from board.state import History, State, copy_state, new_history, new_state
 from common.kernel import kernel
 from mcts.constant import LOOKS, MAX_DEPTH, NOT_EXPANDED
+from nn.evaluation import NO_LEADS, NO_OWNERSHIP
 from nn.feature import BASIC, PlaneSet, Positions
 
 # Tree.node_kind: a visit waits for the network there; the network is asked ahead, before any visit, or has answered
@@ -63,7 +64,6 @@ class Answer(NamedTuple):
     ownership: np.ndarray  # float32 [B, S*S], or [0, 0]: from -1 to 1, the mover's
 
 
-NO_LEADS, NO_OWNERSHIP = np.zeros(0, dtype=np.float32), np.zeros((0, 0), dtype=np.float32)
 OWNED = 127.0  # Tree.node_ownership of a point that is surely the mover's
 
 

@@ -17,3 +17,6 @@ PRECISION_VARIABLE = "HIYOKO_PRECISION"
 
 # What runtimes and number formats are measured with: so many 3x3 convolutions in a row, of the usual size.
 TOWER_CHANNELS, TOWER_SIZE, TOWER_POSITIONS, TOWER_LAYERS, TOWER_ROUNDS = 64, 9, 8, 4, 5
+
+# Filters of a pooled network: some of its blocks give a quarter of them another task.
+LEAST_FILTERS = 4

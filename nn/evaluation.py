@@ -10,6 +10,8 @@ import numpy as np
 
 # What a network says of N positions, in the order that Evaluator tells (nn/feature.py).
 Answers = tuple[np.ndarray, ...]
+# What stands in the place of leads [N] and ownership [N, S*S] that a network does not tell.
+NO_LEADS, NO_OWNERSHIP = np.zeros(0, dtype=np.float32), np.zeros((0, 0), dtype=np.float32)
 
 
 def as_they_are(answers: Answers) -> Answers:

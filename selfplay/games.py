@@ -173,13 +173,6 @@ def tree_of(games: Games, g: int) -> Tree:
 
 
 @kernel
-def history_of(games: Games, g: int) -> History:
-    """Return the history of one game."""
-    history = games.history
-    return History(history.pos[g], history.color[g], history.hash[g], history.length[g])
-
-
-@kernel
 def batch_of(games: Games, g: int, batch: Batch) -> Batch:
     """Return the part of a batch that begins at the game's first entry."""
     first, positions = games.first[g], batch.positions

@@ -12,7 +12,7 @@ import numpy as np
 from board.random_state import next_random
 from board.rules import play_recorded
 from board.score import area_score
-from board.state import EMPTY, PASSES, TO_MOVE, History, clear_state, copy_words, start_history
+from board.state import EMPTY, PASSES, TO_MOVE, History, clear_state, copy_words, history_of, start_history
 from common.kernel import kernel
 from mcts.algorithm import choose_edge
 from mcts.constant import MAX_CONSIDERED_NODES, NOT_EXPANDED, PUCT
@@ -39,7 +39,6 @@ from selfplay.games import (
     Terms,
     Work,
     batch_of,
-    history_of,
     tree_of,
 )
 
@@ -58,7 +57,7 @@ def start_game(
     for ply in range(len(recorded)):
         games.recorded[g, ply] = recorded[ply]
     clear_state(work.root, terms.board_size)
-    start_history(history_of(games, g), work.root)
+    start_history(history_of(games.history, g), work.root)
     copy_words(games.position[g], work.root.buffer)
     for i in range(games.past.shape[1]):
         copy_words(games.past[g, i], work.root.buffer)
@@ -262,7 +261,7 @@ def finish_move(games: Games, g: int, tree: Tree, history: History, work: Work, 
 @kernel
 def select_in_game(games: Games, g: int, work: Work, terms: Terms) -> int:
     """Run one game until positions wait for the network or it is over; return how many wait. Modifies games, work."""
-    tree, history, batch = tree_of(games, g), history_of(games, g), batch_of(games, g, work.batch)
+    tree, history, batch = tree_of(games, g), history_of(games.history, g), batch_of(games, g, work.batch)
     root = Position(work.root, history)
     line = Position(work.line, History(history.pos, history.color, history.hash, work.line_length))
     copy_words(work.root.buffer, games.position[g])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import learning_param
-from common.exit_status import EXIT_FAILED, EXIT_REFUSED
+from common.exit_status import EXIT_FAILED, EXIT_REFUSED, reason_of
 from common.interrupt import block_interrupts
 from nn.feature import plane_set_of
 from nn.model_file import ModelFile
@@ -128,7 +128,7 @@ def run_worker(connection: Connection, task: WorkerTask) -> None:
 
 def describe_failure(error: OSError, folder: Path | None) -> str:
     """Return the line for the user when a game could not be written."""
-    return f"{error.strerror or error}: {error.filename or folder}; the games written before are intact"
+    return f"{reason_of(error, folder or '')}; the games written before are intact"
 
 
 def _report_failure(connection: Connection, text: str, status: int) -> None:

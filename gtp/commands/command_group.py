@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from engine.engine import Engine
     from engine.game import Game
 
+# What a color with a point that cannot be read is answered with.
+BAD_PAIR = "invalid color or coordinate"
 COLOR_NAMES = {Stone.EMPTY: "none", Stone.BLACK: "black", Stone.WHITE: "white", Stone.OUT_OF_BOARD: "none"}
 
 

@@ -4,14 +4,12 @@ from typing import TYPE_CHECKING
 
 from board.constant import RESIGN
 from gtp.arguments import get_color, get_integer
-from gtp.commands.command_group import CommandGroup
+from gtp.commands.command_group import BAD_PAIR, CommandGroup
 from gtp.protocol import Command, GtpError
 
 if TYPE_CHECKING:
     from board.stone import Stone
     from gtp.session import GtpSession
-
-BAD_MOVE = "invalid color or coordinate"
 
 
 class PlayCommands(CommandGroup):
@@ -19,8 +17,8 @@ class PlayCommands(CommandGroup):
 
     def cmd_play(self, command: Command) -> str:
         """Play a move of either color; `resign` leaves everything as it is."""
-        color = get_color(command, 0, BAD_MOVE)
-        pos = self.get_pos(command, 1, BAD_MOVE)
+        color = get_color(command, 0, BAD_PAIR)
+        pos = self.get_pos(command, 1, BAD_PAIR)
         if pos == RESIGN:
             return ""
         if not self.game.is_playable(color, pos):

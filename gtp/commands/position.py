@@ -2,10 +2,8 @@
 
 from board.stone import Stone
 from gtp.arguments import get_color
-from gtp.commands.command_group import CommandGroup
+from gtp.commands.command_group import BAD_PAIR, CommandGroup
 from gtp.protocol import Command, GtpError
-
-BAD_PAIR = "invalid color or coordinate"
 
 
 class PositionCommands(CommandGroup):

@@ -19,7 +19,6 @@ from mcts.analysis import SearchResult
 from mcts.constant import KEEP_ALL, NOT_EXPANDED
 from mcts.network_calls import Call, NetworkCalls
 from mcts.params import Plan, SearchLimit, SearchParams
-from mcts.search_kernels import raise_priors
 from mcts.tactics.hints import Tactician, hint_leaf
 from mcts.tree import MCTSTree
 from mcts.tree_arrays import NODES, Position, Tree
@@ -56,6 +55,8 @@ def refuse_network(planes: np.ndarray) -> tuple[np.ndarray, ...]:
 
 class PlayoutCalls(NetworkCalls):
     """Stands where the calls of the network do: a call is so many visits, which are finished when it is started."""
+
+    order = staticmethod(order_edges)
 
     def __init__(self, evaluator: Evaluator, board_size: int, params: SearchParams) -> None:
         """Prepare for calls of up to params.batch_size visits; raises PatternFileError and ClassifierError."""
@@ -103,12 +104,6 @@ class PlayoutCalls(NetworkCalls):
         """Raise the priors of moves that settle a string at the new nodes of `wanted` lines. Modifies tree."""
         for index in np.flatnonzero(self.batch.leaf[:wanted] != NOT_EXPANDED):
             self._raise_priors(tree, int(self.batch.leaf[index]), hint_leaf(tactician, self.batch.positions.now[index]))
-
-    def _raise_priors(self, tree: Tree, node: int, least: np.ndarray) -> None:
-        """Raise the priors of a node to at least `least` [C], and put its moves in their order. Modifies tree."""
-        if least.any():
-            raise_priors(tree, node, least)
-            order_edges(tree, node)
 
     def _share_out(self, pool: ThreadPoolExecutor, tree: Tree, root: Position, line: Position, wanted: int,
                    uct: UctPlan) -> None:

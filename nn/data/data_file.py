@@ -29,6 +29,11 @@ LOCK_FILE = ".data.lock"
 class DataError(ProgramError):
     """Training data that cannot be used; the text names the file and what to do."""
 
+    @staticmethod
+    def unusable(what: str) -> "DataError":
+        """Return the error for a file that has to be made again; `what` names it and says what is wrong."""
+        return DataError(f"{what}: delete it, or make it anew with --kifu-dir FOLDER")
+
 
 @contextmanager
 def hold_data_folder(folder: Path) -> Iterator[None]:
@@ -73,15 +78,18 @@ def write_arrays(path: Path, arrays: Mapping[str, Blocks]) -> None:
         raise
 
 
-def read_arrays(path: Path, names: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """Return those of the named arrays that a file has; raises DataError when it cannot be read."""
+def read_arrays(path: Path, names: tuple[str, ...], needed: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
+    """Return those of the named arrays that a file has; raises DataError if it cannot be read or lacks needed ones."""
     try:
         if not zipfile.is_zipfile(path):
             raise ValueError("it is no npz file, or is cut off")
         with np.load(path, allow_pickle=False) as data:
-            return {name: data[name] for name in names if name in data.files}
+            arrays = {name: data[name] for name in names if name in data.files}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataError(f"cannot read {path} ({error}): delete it, or make it anew with --kifu-dir FOLDER") from error
+        raise DataError.unusable(f"cannot read {path} ({error})") from error
+    if missing := [name for name in needed if name not in arrays]:
+        raise DataError.unusable(f"{path} has no array {missing[0]!r}")
+    return arrays
 
 
 @dataclass(frozen=True)
@@ -93,11 +101,12 @@ class GameTable:
     samples: np.ndarray  # int32 [G]
     moves: np.ndarray  # int32 [G]: length of the game
     label: np.ndarray  # int8 [G]: Black's value class, 2 win, 1 draw, 0 loss, -1 unknown
+    judged: np.ndarray  # int64 [2]: as `stamp`, of the file with a teacher's labels; zeros without one
 
     @classmethod
     def of(
         cls, stamps: Mapping[int, tuple[int, int]], new: Mapping[int, SelfPlayGame], kept: Mapping[int, slice],
-        old: "GameTable | None",
+        old: "GameTable | None", judged: tuple[int, int] = (0, 0),
     ) -> "GameTable":
         """Return the table of the games in `stamps`: those in `new`, those `kept` as they were, the rest unusable."""
         rows = {} if old is None else {
@@ -107,7 +116,7 @@ class GameTable:
         rows |= {number: [len(game.moves), len(game.kifu.pos), game.kifu.value_label] for number, game in new.items()}
         columns = np.array([rows.get(number, [0, 0, -1]) for number in stamps], dtype=np.int32).reshape(-1, 3)
         return cls(np.array(list(stamps), dtype=np.int32), np.array(list(stamps.values()), dtype=np.int64),
-                   columns[:, 0], columns[:, 1], columns[:, 2].astype(np.int8))
+                   columns[:, 0], columns[:, 1], columns[:, 2].astype(np.int8), np.array(judged, dtype=np.int64))
 
     def rows(self) -> dict[int, tuple[tuple[int, int], slice]]:
         """Return the stamp and the samples of each game by its number."""

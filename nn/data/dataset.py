@@ -67,6 +67,7 @@ class TrainingData(Protocol):
     @property
     def generation(self) -> int:
         """Number of the newest games; 0 where games have no generations."""
+        return 0
 
     @property
     def train_count(self) -> int:
@@ -84,7 +85,8 @@ class TrainingData(Protocol):
         """Return what tells these data from others."""
 
     def columns(self) -> dict[str, str]:
-        """Return what a report says about the data."""
+        """Return what a report says about the data; mostly nothing, as all there is to say is in the losses."""
+        return {}
 
     def training_batches(self, epoch: int, skip: int = 0) -> Iterator[tuple[Samples, np.ndarray]]:
         """Yield batches and the symmetry of each sample, from batch `skip` of the epoch on."""
@@ -175,11 +177,8 @@ def load_samples(path: Path, board_size: int, needs_ownership: bool = False) -> 
 
     Ownership is all unknown where the file has none, unless it is needed.
     """
-    arrays = read_arrays(path, ("input", "policy", "value", "win_rate", "ownership"))
     needed = ("input", "policy", "value", "ownership") if needs_ownership else ("input", "policy", "value")
-    missing = [name for name in needed if name not in arrays]
-    if missing:
-        raise DataError(f"{path} has no array {missing[0]!r}: delete it, or make it anew with --kifu-dir FOLDER")
+    arrays = read_arrays(path, ("input", "policy", "value", "win_rate", "ownership"), needed)
     planes, policy, value = arrays["input"], arrays["policy"], arrays["value"]
     count, points = len(value), board_size * board_size
     if planes.shape != (count, INPUT_PLANES, board_size, board_size) or policy.shape != (count, points + 1):
@@ -189,13 +188,13 @@ def load_samples(path: Path, board_size: int, needs_ownership: bool = False) -> 
     win_rate = arrays.get("win_rate", np.full(count, np.nan))
     ownership = arrays.get("ownership", np.zeros((count, points), dtype=np.int8))
     if value.size and not (value.min() >= UNKNOWN_VALUE and value.max() <= 2):
-        raise DataError(f"{path} has value classes outside -1..2: delete it, or make it anew with --kifu-dir FOLDER")
+        raise DataError.unusable(f"{path} has value classes outside -1..2")
     return Samples(planes.astype(np.int8, copy=False), policy.astype(policy_type, copy=False),
                    value.astype(np.int8), win_rate.astype(np.float32, copy=False),
                    ownership.astype(np.int8, copy=False), *_unknown(count))
 
 
-class DataSet:
+class DataSet(TrainingData):
     """The files of a run, read one at a time, with a seeded order for each epoch."""
 
     def __init__(
@@ -208,7 +207,6 @@ class DataSet:
         self.seed = seed
         self.needs_ownership = needs_ownership
         self._cache: dict[Path, Samples] = {}
-        self.generation = 0
 
     @property
     def train_count(self) -> int:
@@ -232,10 +230,6 @@ class DataSet:
     def identity(self) -> list[Any]:
         """Return what tells these data from others."""
         return [[file.path.name, file.total] for file in self.files]
-
-    def columns(self) -> dict[str, str]:
-        """Return nothing: all there is to say is in the losses."""
-        return {}
 
     def training_batches(self, epoch: int, skip: int = 0) -> Iterator[tuple[Samples, np.ndarray]]:
         """Yield batches and the symmetry [N] of each sample, from batch number `skip` of the epoch on.

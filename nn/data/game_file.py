@@ -78,10 +78,7 @@ def read_game_file(path: Path, sizes: Sequence[int]) -> GameFile:
     """Read a file of games on boards of one of these sizes; raises DataError when it cannot be used."""
     names = [name for name in GameFile._fields if name != "labels"]
     label_names = [f"label_{name}" for name in Labels._fields]
-    arrays = read_arrays(path, (*names, *label_names))
-    missing = [name for name in (*names, *label_names) if name not in arrays]
-    if missing:
-        raise DataError(f"{path} has no array {missing[0]!r}: delete it, or make it anew with --kifu-dir FOLDER")
+    arrays = read_arrays(path, (*names, *label_names), (*names, *label_names))
     if int(arrays["board_size"]) not in sizes:
         raise DataError(f"{path} is for board size {arrays['board_size']}, not {' or '.join(map(str, sizes))}: "
                         "give the right --size")
@@ -89,7 +86,7 @@ def read_game_file(path: Path, sizes: Sequence[int]) -> GameFile:
     games = GameFile(**{name: arrays[name] for name in names}, labels=labels)
     samples = len(games.pos)
     if games.start[-1] != samples or any(len(array) != samples for array in (games.color, games.value)):
-        raise DataError(f"{path} does not fit together: delete it, or make it anew with --kifu-dir FOLDER")
+        raise DataError.unusable(f"{path} does not fit together")
     return games
 
 

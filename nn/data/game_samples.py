@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from board.state import History, State, clear_state, copy_words, new_history, ne
 from board.string import set_up_stones
 from common.cores import count_usable_cores
 from common.kernel import kernel
-from nn.data.dataset import Samples, split_samples
+from nn.data.dataset import Samples, TrainingData, split_samples
 from nn.data.game_file import GameFile
 from nn.data.labels import OWNERSHIP_STEPS, unpack_policies
 from nn.feature import Encoder, PlaneSet, Positions, remember, take_position
@@ -88,13 +89,12 @@ class NamedGames(NamedTuple):
     searched: bool = False  # self-play: only positions with a policy, the search's or a teacher's, are samples
 
 
-class GameSamples:
-    """Samples of games on boards of one size: TrainingData (nn/data/dataset.py)."""
+class GameSamples(TrainingData):
+    """Samples of games on boards of one size."""
 
     def __init__(self, files: list[NamedGames], plane_set: PlaneSet, board_size: int, batch_size: int, seed: int,
                  test_share: float, teacher_weight: float) -> None:
         """Take files of one board size; the last `test_share` of all games is for testing."""
-        self.generation = 0
         self.board_size, self._batch_size, self._seed = board_size, batch_size, seed
         # The policy of self-play is the target whole, as a search found it: its moves were drawn with Gumbel noise.
         self._teacher_weights = [1.0 if file.searched else teacher_weight for file in files]
@@ -137,12 +137,10 @@ class GameSamples:
         return self._train // self._batch_size or 1
 
     def identity(self) -> list[Any]:
-        """Return what tells these data from others."""
-        return [[name, len(games.pos)] for name, games in zip(self._names, self._games, strict=True)]
-
-    def columns(self) -> dict[str, str]:
-        """Return nothing: all there is to say is in the losses."""
-        return {}
+        """Return what tells these data from others: for each file its positions, and a sum of what is said of them."""
+        sums = [crc32(games.labels.policy_value.tobytes(), crc32(games.labels.win_rate.tobytes()))
+                for games in self._games]
+        return [[name, len(games.pos), own] for name, games, own in zip(self._names, self._games, sums, strict=True)]
 
     def training_batches(self, epoch: int, skip: int = 0) -> Iterator[tuple[Samples, np.ndarray]]:
         """Yield batches and the symmetry [N] of each sample, from batch number `skip` of the epoch on.

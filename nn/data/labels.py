@@ -142,6 +142,9 @@ def read_labels(path: str | Path, board_size: int | None = None) -> LabelFile:
         raise DataError(f"{path} does not fit together: its games have {offset[-1]} positions, its labels {positions}")
     if len(labels.policy_index) and labels.policy_index.max() > size**2:
         raise DataError(f"{path} names a point beyond a board of size {size}")
+    known = labels.win_rate[~np.isnan(labels.win_rate)]
+    if np.isinf(labels.lead).any() or len(known) and not (known.min() >= 0.0 and known.max() <= 1.0):
+        raise DataError(f"{path} has win rates that are not from 0 to 1, or infinite leads: make it anew")
     place = {Path(str(name)).name: (int(first), int(end - first))
              for name, first, end in zip(arrays["names"], offset[:-1], offset[1:], strict=True)}
     return LabelFile(size, labels, place, labels.policy_start)

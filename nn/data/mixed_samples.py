@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nn.data.dataset import Samples
+from nn.data.data_file import DataError
+from nn.data.dataset import Samples, TrainingData
 from nn.data.game_file import read_game_file
 from nn.data.game_samples import GameSamples, NamedGames
 from nn.feature import PlaneSet
@@ -27,18 +28,19 @@ def open_game_samples(
     for path in (*self_play, *paths):
         games = read_game_file(path, sizes)
         by_size.setdefault(int(games.board_size), []).append(NamedGames(path.name, games, path in self_play))
+    for size in set(sizes) - set(by_size):
+        raise DataError(f"no {size}x{size} game among the data: leave out --size {size}, or give games of it")
     points = batch_size * min(by_size) ** 2
     parts = [GameSamples(files, plane_set, size, max(1, points // size**2), seed, test_share, teacher_weight)
              for size, files in sorted(by_size.items())]
     return parts[0] if len(parts) == 1 else MixedSamples(parts, seed)
 
 
-class MixedSamples:
-    """The samples of several GameSamples; what a training loop asks of its data (nn/data/dataset.py: TrainingData)."""
+class MixedSamples(TrainingData):
+    """The samples of several GameSamples."""
 
     def __init__(self, parts: list[GameSamples], seed: int) -> None:
         """Take one part for each board size."""
-        self.generation = 0
         self._parts, self._seed = parts, seed
 
     @property
@@ -59,10 +61,6 @@ class MixedSamples:
     def identity(self) -> list[Any]:
         """Return what tells these data from others."""
         return [[part.board_size, part.identity()] for part in self._parts]
-
-    def columns(self) -> dict[str, str]:
-        """Return nothing: all there is to say is in the losses."""
-        return {}
 
     def training_batches(self, epoch: int, skip: int = 0) -> Iterator[tuple[Samples, np.ndarray]]:
         """Yield batches and the symmetry [N] of each sample, from batch number `skip` of the epoch on.

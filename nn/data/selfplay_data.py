@@ -75,8 +75,9 @@ def _update_game_file(path: Path, folder: Path, board_size: int, workers: int, r
     paths, judged = list_games(folder), folder / LABELS_FILE
     stamps = _stamps(paths)
     old = read_game_table(path, board_size)
-    is_older = judged.exists() and path.exists() and path.stat().st_mtime_ns < judged.stat().st_mtime_ns
-    if old is not None and {number: stamp for number, (stamp, _) in old.rows().items()} == stamps and not is_older:
+    stamp = _stamp(judged) if judged.exists() else (0, 0)
+    if old is not None and {number: own for number, (own, _) in old.rows().items()} == stamps and (
+            tuple(old.judged) == stamp):
         return old.usable()
     report.say(describe_left_out(folder, paths.values()))
     games = _read_selfplay({n: str(p) for n, p in paths.items()}, board_size, workers, report)
@@ -90,7 +91,7 @@ def _update_game_file(path: Path, folder: Path, board_size: int, workers: int, r
         report.say(f"{judged}: a teacher's judgment of {len(games) - list(found.values()).count(None)} of the "
                    f"{len(games)} games")
     games = {number: _complete(game, found[number]) for number, game in games.items()}
-    table = GameTable.of(stamps, games, {}, None)
+    table = GameTable.of(stamps, games, {}, None, stamp)
     labels: list[Labels | None] = [
         _judge(policy_labels(_spread(game), board_size**2), found[number]) for number, game in games.items()]
     write_game_file(path, new_game_arrays([game.kifu for game in games.values()], labels, board_size),
@@ -127,9 +128,15 @@ def _spread(game: SelfPlayGame) -> np.ndarray:
     return policy
 
 
+def _stamp(path: Path) -> tuple[int, int]:
+    """Return what tells whether a file has changed: size in bytes and time of change in nanoseconds."""
+    stat = path.stat()
+    return stat.st_size, stat.st_mtime_ns
+
+
 def _stamps(paths: dict[int, Path]) -> dict[int, tuple[int, int]]:
-    """Return what tells whether a game has changed: size in bytes and time of change in nanoseconds."""
-    return {number: (stat.st_size, stat.st_mtime_ns) for number, stat in ((n, p.stat()) for n, p in paths.items())}
+    """Return the stamp of each game."""
+    return {number: _stamp(path) for number, path in paths.items()}
 
 
 def _update_data_file(path: Path, folder: Path, board_size: int, workers: int, report: GameReport) -> int:

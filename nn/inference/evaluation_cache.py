@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from board.geometry import SYMMETRIES
-from nn.evaluation import Answers, Evaluation
+from nn.evaluation import NO_LEADS, NO_OWNERSHIP, Answers, Evaluation
 from nn.inference.answer_store import keep_answers, look_up, new_answer_store, new_inquiry
 from nn.inference.board_evaluator import BoardEvaluator
 
@@ -19,7 +19,6 @@ from nn.inference.board_evaluator import BoardEvaluator
 CACHE_BYTES = 64 << 20
 # Means over symmetries that are kept besides, of the positions that searches began with; 3 KB each on 19x19.
 KEPT_MEANS = 1000
-NO_LEADS, NO_OWNERSHIP = np.zeros(0, dtype=np.float32), np.zeros((0, 0), dtype=np.float32)
 
 
 class CachedEvaluator:

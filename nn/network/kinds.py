@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from nn.constant import LEAST_FILTERS
 from nn.network.pooled_net import ACTIVATIONS, BLOCKS, NORMS, PooledConfig, PooledNet
 from nn.plane_sets import PLANE_SETS
 
@@ -29,9 +30,10 @@ def make_pooled_net(options: dict[str, Any]) -> PooledNet:
                                ("activation", config.activation, ACTIVATIONS), ("norm", config.norm, NORMS)):
         if value not in known:
             raise ValueError(f"it has an unknown {name} {str(value)[:40]!r} (known: {', '.join(known)})")
-    for name, number, most in (("filters", config.filters, MOST_FILTERS), ("blocks", config.blocks, MOST_BLOCKS)):
-        if not isinstance(number, int) or not 1 <= number <= most:
-            raise ValueError(f"it has {str(number)[:40]} {name}, not 1 to {most}")
+    for name, number, least, most in (("filters", config.filters, LEAST_FILTERS, MOST_FILTERS),
+                                      ("blocks", config.blocks, 1, MOST_BLOCKS)):
+        if not isinstance(number, int) or not least <= number <= most:
+            raise ValueError(f"it has {str(number)[:40]} {name}, not {least} to {most}")
     return PooledNet(replace(config, planes=PLANE_SETS[config.features].planes, trained_on=tuple(sizes)))
 
 

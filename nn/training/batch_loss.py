@@ -9,8 +9,7 @@ from nn.training.loss import (
     calculate_gain_loss,
     calculate_lead_loss,
     calculate_ownership_loss,
-    calculate_policy_loss,
-    calculate_value_loss,
+    cross_entropy,
     make_value_target,
     measure_advantage,
     smooth,
@@ -50,13 +49,13 @@ class BatchLoss:
         target = make_value_target(batch.value, batch.win_rate, config.value_blend)
         if self.player is None:
             smoothing = config.label_smoothing if torch.is_grad_enabled() else 0.0
-            policy_loss = calculate_policy_loss(policy_logits, smooth(batch.policy, smoothing))
+            policy_loss = cross_entropy(policy_logits, smooth(batch.policy, smoothing))
         else:
             moves = find_moves(batch)
             advantage = measure_advantage(batch.value, value_logits, config.baseline)
-            policy_loss = calculate_gain_loss(-calculate_policy_loss(policy_logits, moves),
+            policy_loss = calculate_gain_loss(-cross_entropy(policy_logits, moves),
                                               self._judge_before(self.player, batch, moves), advantage)
-        value_loss = calculate_value_loss(value_logits, target)
+        value_loss = cross_entropy(value_logits, target)
         if sums is not None:
             sums.add((policy_loss, value_loss), (policy_logits, value_logits), batch, target, lead, ownership)
         loss = policy_loss + config.value_weight * value_loss
@@ -71,4 +70,4 @@ class BatchLoss:
         """Return the log of the chance [N] that the player gave to each of the moves [N, A]."""
         with self._precision.forward():
             logits = player(batch.planes)[0]
-        return -calculate_policy_loss(logits.float(), moves)
+        return -cross_entropy(logits.float(), moves)

@@ -15,8 +15,11 @@ RATIO_BOUND = 0.2
 LARGEST_LOG_RATIO = 20.0  # beyond it the ratio is no number any more
 
 
-def calculate_policy_loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """Return the cross entropy [N] between the target distribution [N, A] and the policy of the logits [N, A]."""
+def cross_entropy(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """Return the cross entropy [N] between target distributions [N, K] and those of the logits [N, K].
+
+    A target row of zeros (nothing known) gives a loss of 0.
+    """
     return -(target * functional.log_softmax(logits, dim=1)).sum(dim=1)
 
 
@@ -55,14 +58,6 @@ def calculate_gain_loss(log_policy: torch.Tensor, log_before: torch.Tensor, adva
 def smooth(target: torch.Tensor, share: float) -> torch.Tensor:
     """Return a policy target [N, A] of which `share` is spread over all moves alike (label smoothing)."""
     return target if share <= 0.0 else (1.0 - share) * target + share / target.shape[1]
-
-
-def calculate_value_loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-    """Return the cross entropy [N] between the soft value target [N, 3] and the value of the logits [N, 3].
-
-    A target row of zeros (nothing known) gives a loss of 0.
-    """
-    return -(target * functional.log_softmax(logits, dim=1)).sum(dim=1)
 
 
 def calculate_ownership_loss(logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from nn.constant import LEAST_FILTERS
 from nn.training.run_config import TrainError
 
 # What is usual with the lecture's network and with the pooled one, for options that are not given.
@@ -27,6 +28,8 @@ def check_network_options(options: dict[str, Any], rl: bool, labels: tuple[str, 
             raise TrainError("--labels needs --head pooled: the lecture's data files have no room for them")
         if options["self_play"]:
             raise TrainError("--archive needs --head pooled: the lecture's data files have room for moves alone")
+    elif options["filters"] is not None and options["filters"] < LEAST_FILTERS:
+        raise TrainError(f"--filters {options['filters']}: a network with --head pooled has {LEAST_FILTERS} at least")
     elif rl and len(options["board_sizes"]) > 1:
         raise TrainError("several --size are for supervised learning: self-play is learnt from one board size at a "
                          "time")

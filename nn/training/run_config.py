@@ -41,6 +41,7 @@ class TrainConfig:
     baseline: str = "none"  # of "reinforce"; or "value"
     player: str = ""  # whose results are told; empty: everybody's
     one_value: bool = False  # whether one position of each game tells the result, or all do
+    labels: tuple[tuple[str, int], ...] | None = None  # names and sizes of files of labels; None: as the data have them
     self_play: bool = False  # whether a supervised run learns from positions that self-play has searched, too
     teacher_weight: float = 1.0  # share of the teacher's policy in the target where there is one; else the move played
     test_share: float = 0.2

@@ -47,6 +47,7 @@ def test_who_takes_the_board(options: dict, knows_go: bool, is_playout: bool) ->
     options = {"size": 5, "visits": 4, "uct": UctParams(rave=3.0), "threads": 2, **options}
     engine = Engine(EngineOptions(**options), source)
     assert isinstance(engine.tree, PlayoutTree) == is_playout
+    assert is_playout or engine.options.search_kind.asks_network, "the tree of a network is searched as such"
     params = engine.options.search_params()
     assert params.uct.rave == 3.0 and params.threads == 2
     engine.genmove(Stone.BLACK, 0.0)

@@ -10,6 +10,7 @@ from mcts.params import SearchLimit, SearchParams
 from mcts.restriction import Restriction
 from mcts.tree import MCTSTree
 from tests.mcts.evaluators import HashEvaluator
+from tests.mcts.trees import child_of
 from tests.reference.twins import Twins
 
 BLACK, WHITE = Stone.BLACK, Stone.WHITE
@@ -144,3 +145,25 @@ def test_moves_into_pass_alive_areas_are_no_candidates_but_where_dead_stones_sta
     asked.allow(WHITE, [eye], 1)
     trees[1].search(board, WHITE, SearchLimit(5, strict=True), restriction=asked)
     assert [int(pos) for pos in trees[1].root.action] == [eye], "what somebody asks for is searched"
+
+
+def test_what_has_just_become_pass_alive_is_no_candidate_of_a_kept_tree() -> None:
+    board = Twins.from_diagram("""
+        . . . . . . .
+        . . O . O . .
+        . . . . . . .
+        . . O . O . .
+        . . . . . . .
+        X X X X X X .
+        . . . . . X .
+    """).fast
+    tree = MCTSTree(HashEvaluator(7), 7, SearchParams(batch_size=1, tree_size=5000, skip_settled=True))
+    tree.search(board, BLACK, SearchLimit(800, strict=True))
+    board.put_stone(board.POS(3, 7), BLACK)  # two eyes
+    settled = {board.POS(x, 7) for x in (1, 2, 4, 5)}
+    assert settled & {int(pos) for pos in child_of(tree.root, board.POS(3, 7)).action}, "candidates before the move"
+    tree.search(board, WHITE, SearchLimit(20, strict=True))
+    kept = {int(pos) for pos in tree.root.action}
+    tree.clear()
+    tree.search(board, WHITE, SearchLimit(20, strict=True))
+    assert kept == {int(pos) for pos in tree.root.action} and not kept & settled

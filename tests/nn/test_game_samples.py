@@ -241,6 +241,44 @@ def test_a_run_takes_the_kind_of_network_from_its_start(config: TrainConfig, fol
     assert (shape["head"], shape["features"], shape["activation"], shape["filters"]) == ("pooled", "rich", "mish", 8)
 
 
+def test_a_run_is_that_of_its_labels(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither finished nor to be gone on with by what somebody else says of the games, or by the moves alone."""
+    def run(*options: str) -> tuple[int, str]:
+        result = ProgramRunner().invoke(main, [
+            "--head", "pooled", "--kifu-dir", str(folder / "games"), "--data-dir", str(folder), "--size", str(SIZE),
+            "--filters", "8", "--blocks", "1", "--use-gpu", "false", "--batch-size", "4", "--workers", "1", "--output",
+            str(folder / "y.bin"), *options])
+        return result.exit_code, result.output + capsys.readouterr().err
+
+    labels = ("--labels", str(folder / "labels.npz"))
+    assert run("--epochs", "1", *labels)[0] == 0
+    status, said = run("--epochs", "1", *labels)
+    assert status == 0 and "This run is finished" in said
+    for other in (("--epochs", "1"), ("--epochs", "2")):
+        status, said = run(*other)
+        assert status == 2 and "holds a finished run with other settings (labels" in said
+    changed = dict(np.load(folder / "labels.npz"))
+    changed["win_rate"] = np.zeros_like(changed["win_rate"])
+    np.savez(folder / "labels.npz", **changed)  # of the same name and size
+    status, said = run("--epochs", "2", *labels)
+    assert status == 2 and "other training data" in said
+    assert run("--epochs", "1", "--restart", "true")[0] == 0
+
+
+def test_a_board_size_without_games_is_said(folder: Path) -> None:
+    with pytest.raises(DataError, match="no 7x7 game among the data: leave out --size 7"):
+        open_game_samples([folder / "games_0.npz"], KATAGO, (SIZE, 7), 4, 0, 0.1, 1.0)
+
+
+def test_labels_that_cannot_be_are_refused(folder: Path) -> None:
+    for name, value in (("win_rate", 55.0), ("lead", np.inf)):
+        labels = dict(np.load(folder / "labels.npz"))
+        labels[name][0] = value
+        np.savez(folder / "spoiled.npz", **labels)
+        with pytest.raises(DataError, match="spoiled.npz has win rates that are not from 0 to 1, or infinite leads"):
+            read_labels(folder / "spoiled.npz", SIZE)
+
+
 @pytest.mark.parametrize(("options", "complaint"), [
     (("--features", "rich"), "--features rich needs --head pooled"),
     (("--activation", "mish"), "--activation mish needs --head pooled"),
@@ -250,6 +288,7 @@ def test_a_run_takes_the_kind_of_network_from_its_start(config: TrainConfig, fol
     (("--head", "pooled", "--rl", "true", "--labels", "LABELS", "--kifu-dir", "GAMES"), "lie with its games"),
     (("--size", "5", "--size", "7"), "several --size need --head pooled"),
     (("--rl", "true", "--ownership-weight", "1"), "--ownership-weight is for supervised learning"),
+    (("--head", "pooled", "--filters", "3"), "has 4 at least"),
     (("--archive", "GAMES", "--kifu-dir", "GAMES"), "--archive needs --head pooled"),
     (("--head", "pooled", "--archive", "GAMES"), "give their folder with --kifu-dir"),
     (("--head", "pooled", "--rl", "true", "--archive", "GAMES", "--kifu-dir", "GAMES"), "the archive is --kifu-dir"),

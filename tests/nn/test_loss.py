@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from nn.training.loss import calculate_ownership_loss, calculate_policy_loss, calculate_value_loss, make_value_target
+from nn.training.loss import calculate_ownership_loss, cross_entropy, make_value_target
 from nn.training.metrics import measure_ownership
 from nn.training.recipe import make_schedule
 from nn.training.run_config import TrainConfig
@@ -18,7 +18,7 @@ def test_policy_loss_is_the_cross_entropy() -> None:
     logits = torch.randn(7, 26)
     moves = torch.randint(26, (7,))
     wanted = torch.nn.functional.cross_entropy(logits, moves, reduction="none")
-    torch.testing.assert_close(calculate_policy_loss(logits, torch.eye(26)[moves]), wanted)
+    torch.testing.assert_close(cross_entropy(logits, torch.eye(26)[moves]), wanted)
 
 
 @pytest.mark.parametrize(("value", "win_rate", "blend", "target"), [
@@ -59,7 +59,7 @@ def test_ownership_loss_leaves_out_what_nobody_owns() -> None:
 def test_an_unknown_value_has_no_loss_and_no_gradient() -> None:
     logits = torch.randn(2, 3, requires_grad=True)
     target = make_value_target(torch.tensor([-1, 2]), torch.tensor([NAN, NAN]), 0.3)
-    loss = calculate_value_loss(logits, target)
+    loss = cross_entropy(logits, target)
     assert loss[0] == 0.0
     torch.testing.assert_close(loss[1], torch.nn.functional.cross_entropy(logits[1:], torch.tensor([2])))
     loss.sum().backward()

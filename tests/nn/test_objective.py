@@ -16,7 +16,7 @@ from nn.network.weights import load_network, save_network
 from nn.training.batch_loss import find_moves
 from nn.training.checkpoint import read_checkpoint
 from nn.training.learn import POLICY_GRADIENT, TrainConfig, train
-from nn.training.loss import calculate_gain_loss, calculate_policy_loss, measure_advantage
+from nn.training.loss import calculate_gain_loss, cross_entropy, measure_advantage
 from nn.training.trainer import Trainer
 from sgf.collection import Kifu, to_kifu
 from sgf.reader import SGFReader
@@ -41,11 +41,11 @@ def test_the_gradient_is_that_of_reinforce() -> None:
     for baseline, expected in (("none", [1.0, -1.0, 0.0, 0.0]), ("value", [0.5, -1.5, -0.5, 0.0])):
         advantage = measure_advantage(value, value_logits, baseline)
         torch.testing.assert_close(advantage, torch.tensor(expected))
-        (gradient,) = torch.autograd.grad((calculate_policy_loss(logits, target) * advantage).sum(), logits)
+        (gradient,) = torch.autograd.grad((cross_entropy(logits, target) * advantage).sum(), logits)
         log_pi_gradient = target - logits.softmax(dim=1).detach()
         torch.testing.assert_close(gradient, -torch.tensor(expected)[:, None] * log_pi_gradient)
         assert not advantage.requires_grad
-        log_policy = -calculate_policy_loss(logits, target)
+        log_policy = -cross_entropy(logits, target)
         (gradient,) = torch.autograd.grad(calculate_gain_loss(log_policy, log_policy.detach(), advantage).sum(), logits)
         torch.testing.assert_close(gradient, -torch.tensor(expected)[:, None] * log_pi_gradient)
 

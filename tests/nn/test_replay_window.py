@@ -182,6 +182,10 @@ def test_a_teacher_judges_what_the_search_has_chosen(tmp_path: Path, capsys: pyt
     assert np.allclose(taught.win_rate[known], (own + labels["win_rate"][row]) / 2, atol=1e-3)
     for name in ("lead", "ownership", "win_rate"):
         assert np.array_equal(getattr(taught, name)[~known], getattr(alone, name)[~known], equal_nan=True)
+    (folder / LABELS_FILE).rename(tmp_path / "kept.npz")
+    assert set(read()[1]) == set(searched), "who has taken the labels away learns without them"
+    (tmp_path / "kept.npz").rename(folder / LABELS_FILE)  # an old file again
+    assert set(read()[1]) == set(rows)
     (folder / LABELS_FILE).write_bytes(b"nothing")
     with pytest.raises(DataError, match=f"cannot read the labels .*{LABELS_FILE}"):
         read()

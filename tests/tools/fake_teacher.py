@@ -1,4 +1,4 @@
-"""Speaks KataGo's analysis protocol and judges every position by its number; dies or babbles when told."""
+"""Speaks KataGo's analysis protocol and judges every position by its number; dies, babbles or errs when told."""
 
 import json
 import sys
@@ -17,8 +17,21 @@ def answer(query: dict, turn: int) -> dict:
     }
 
 
+def spoil(said: dict, what: str) -> None:
+    """Say something that cannot be."""
+    if what == "percent":
+        said["rootInfo"]["winrate"] = 55.3
+    elif what == "lead":
+        said["rootInfo"]["scoreLead"] = float("nan")
+    elif what == "policy":
+        said["policy"] = [-1.0 for _ in said["policy"]]
+    elif what == "owner":
+        said["ownership"][0] = float("inf")
+
+
 def main() -> None:
-    """Answer queries in odd order; "die N" ends after N answers, "babble" says nonsense."""
+    """Answer queries in odd order, after greetings; "die N" ends after N answers, "babble" says nonsense."""
+    print("hello\n3\n[1, 2]", flush=True)
     left = int(sys.argv[2]) if sys.argv[1:2] == ["die"] else 10**9
     for line in sys.stdin:
         query = json.loads(line)
@@ -28,6 +41,8 @@ def main() -> None:
                 sys.exit(3)
             left -= 1
             said = {"id": query["id"], "turnNumber": turn} if sys.argv[1:2] == ["babble"] else answer(query, turn)
+            if sys.argv[1:2] == ["spoil"]:
+                spoil(said, sys.argv[2])
             print(json.dumps(said), flush=True)
 
 

@@ -79,8 +79,11 @@ def read_answer(answer: dict[str, Any], question: Question) -> Judgment:
             policy = share_visits(answer["moveInfos"], question.board_size)
         if policy.shape != (points + 1,) or ownership.shape != (points,):
             raise ValueError(f"{len(policy)} entries of policy and {len(ownership)} of ownership")
-        root = answer["rootInfo"]
-        return Judgment(policy / policy.sum(), float(root["winrate"]), float(root["scoreLead"]), ownership)
+        root, total = answer["rootInfo"], policy.sum()
+        win_rate, lead = float(root["winrate"]), float(root["scoreLead"])
+        if not (0.0 <= win_rate <= 1.0 and np.isfinite([total, lead, *ownership]).all() and total > 0.0):
+            raise ValueError(f"win rate {win_rate}, lead {lead}, a policy of {total} in all")
+        return Judgment(policy / total, win_rate, lead, ownership)
     except (KeyError, TypeError, ValueError) as error:
         raise LabelError(f"an answer that cannot be used ({type(error).__name__}: {error}): "
                          f"{json.dumps(answer)[:200]}") from None
@@ -161,6 +164,8 @@ class Teacher:
                 answer = json.loads(line)
             except ValueError:
                 continue  # greetings
+            if not isinstance(answer, dict):
+                continue
             if "error" in answer:
                 raise LabelError(f"{answer.get('id', 'a query')} was refused: {answer['error']}")
             name, turn = answer.get("id"), answer.get("turnNumber")

@@ -11,7 +11,17 @@ import numpy as np
 from board.constant import PASS
 from board.random_state import new_random_state, next_random
 from board.rules import is_complete_eye, list_legal_moves, play_recorded
-from board.state import PASSES, TO_MOVE, History, State, clear_state, copy_words, new_state, start_history
+from board.state import (
+    PASSES,
+    TO_MOVE,
+    History,
+    State,
+    clear_state,
+    copy_words,
+    history_of,
+    new_state,
+    start_history,
+)
 from board.string import set_up_stones
 from common.kernel import kernel
 from nn.feature import Positions, remember, take_position
@@ -45,20 +55,13 @@ def new_walks(count: int, board_size: int, looks_back: int, longest: int, rng: n
 
 
 @kernel
-def history_of(walks: Walks, g: int) -> History:
-    """Return the history of one game."""
-    history = walks.history
-    return History(history.pos[g], history.color[g], history.hash[g], history.length[g])
-
-
-@kernel
 def set_up_walk(walks: Walks, g: int, state: State, board_size: int, stones: np.ndarray, colors: np.ndarray,
                 to_move: int) -> None:
     """Begin a game with stones on the board. Modifies walks and state."""
     clear_state(state, board_size)
     set_up_stones(state, stones, colors)
     state.info[TO_MOVE] = to_move
-    start_history(history_of(walks, g), state)
+    start_history(history_of(walks.history, g), state)
     copy_words(walks.position[g], state.buffer)
     for age in range(walks.past.shape[1]):
         copy_words(walks.past[g, age], state.buffer)
@@ -69,7 +72,7 @@ def show_walks(walks: Walks, rows: np.ndarray, state: State, positions: Position
     """Keep the positions of the games `rows` [N] as number 0, 1, ... Modifies state and positions."""
     for n in range(len(rows)):
         copy_words(state.buffer, walks.position[rows[n]])
-        take_position(positions, n, state, history_of(walks, rows[n]), walks.past[rows[n]])
+        take_position(positions, n, state, history_of(walks.history, rows[n]), walks.past[rows[n]])
 
 
 @kernel
@@ -81,7 +84,7 @@ def read_policies(walks: Walks, rows: np.ndarray, state: State, logits: np.ndarr
     """
     for n in range(len(rows)):
         copy_words(state.buffer, walks.position[rows[n]])
-        count = list_legal_moves(state, history_of(walks, rows[n]), state.info[TO_MOVE], True, True, legal)
+        count = list_legal_moves(state, history_of(walks.history, rows[n]), state.info[TO_MOVE], True, True, legal)
         best = logits[n, index[PASS]]
         for i in range(count):
             best = max(best, logits[n, index[legal[i]]])
@@ -132,7 +135,7 @@ def draw_move(state: State, policy: np.ndarray, temperature: float, cutoff: floa
 def _step(walks: Walks, g: int, state: State, move: int) -> None:
     """Play a move in a game, which has come to `state`. Modifies walks and state."""
     remember(walks.past[g], state)
-    play_recorded(state, history_of(walks, g), move, state.info[TO_MOVE])
+    play_recorded(state, history_of(walks.history, g), move, state.info[TO_MOVE])
     copy_words(walks.position[g], state.buffer)
 
 
