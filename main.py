@@ -222,8 +222,14 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     arguments["use_gpu"] = arguments["use_gpu"] or bool(arguments["gpus"])
     if doctor:
         return run_doctor(EngineOptions(**arguments), Path(__file__).resolve(), (check_gtp, check_json))
-    if arguments["expansion_threshold"] > 1 and not SEARCHES[arguments["search"]].asks_network:
-        raise click.UsageError("--expansion-threshold is for a search with a network: give --uct expand=N")
+    if not SEARCHES[arguments["search"]].asks_network:
+        if arguments["expansion_threshold"] > 1:
+            raise click.UsageError("--expansion-threshold is for a search with a network: give --uct expand=N")
+        if arguments["value_model"] and not arguments["policy_move"]:
+            raise click.UsageError(f"--value-model is for a search with a network, not for --search "
+                                   f"{arguments['search']}")
+    if arguments["solve"] and arguments["search"] != DEFAULT_SEARCH:
+        raise click.UsageError(f"--solve is for --search {DEFAULT_SEARCH}, not for --search {arguments['search']}")
     try:
         arguments["model"] = find_model(arguments["model"], PROGRAM_FOLDER)
         if arguments["policy_move"] and arguments["model"] == RANDOM_MODEL:
@@ -236,9 +242,10 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
                                                  "give its path with --value-model")
         if arguments["book"]:
             arguments["book"] = find_file(arguments["book"], PROGRAM_FOLDER, "book", "tools/book.py makes one")
-        if arguments["prune"] not in (None, KEEP_ALL):
-            if arguments["solve"]:
-                raise click.UsageError("--solve proves by all moves, --prune leaves some out: give one of them")
+        is_pruned = arguments["prune"] not in (None, KEEP_ALL)
+        if is_pruned and arguments["solve"]:
+            raise click.UsageError("--solve proves by all moves, --prune leaves some out: give one of them")
+        if is_pruned or arguments["classifier"] != CLASSIFIER_FILE:
             arguments["classifier"] = find_file(arguments["classifier"], PROGRAM_FOLDER, "classifier",
                                                 "give its path with --classifier")
     except OSError as error:

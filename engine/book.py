@@ -140,9 +140,13 @@ class Book:
         entry = BookMove(line, to_gtp(pos), winrate, visits)
         self._entries[key.hash] = turn_move(self.board_size, pos, key.symmetry), entry
 
+    def is_for(self, board: GoBoard) -> bool:
+        """Return whether a game has the book's board size and komi."""
+        return board.board_size == self.board_size and board.get_komi() == self.komi
+
     def find(self, board: GoBoard, color: Stone) -> tuple[int, BookMove] | None:
         """Return the move for a position and what the book says of it; None if it is not in the book."""
-        if board.board_size != self.board_size or board.get_komi() != self.komi:
+        if not self.is_for(board):
             return None
         key = find_key(board, color)
         known = self._entries.get(key.hash)

@@ -23,7 +23,7 @@ from engine.levels import FULL_LEVEL
 from engine.move_choice import Choice
 from engine.options import EngineOptions
 from engine.precompile import compile_planes, compile_rules, compiling, compiling_playouts
-from mcts.analysis import SearchResult
+from mcts.analysis import SearchResult, single_move
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit, Tactics
 from mcts.score_estimate import Estimate, Estimator, ScoreEstimator
@@ -81,6 +81,7 @@ class Engine(Game):
         self._has_searched = False
         self._last_move_at = 0.0
         self._book = Book.read(options.book) if options.book else None
+        self._book_is_told = False  # that it is for other games than this one
 
     @property
     def evaluator(self) -> Evaluator:
@@ -239,12 +240,9 @@ class Engine(Game):
     def _think(self, color: Stone, asked_at: float, watch: Watch) -> tuple[Choice, SearchLimit]:
         """Return what to play and the limit that the clock gave."""
         limit = self.time.limit(color, self.board.board_size, self.board.empty_points, time.monotonic() - asked_at)
-        known = self._book.find(self.board, color) if self._book and self.options.level == FULL_LEVEL else None
+        known = self._look_up(color, watch)
         if known is not None:
-            pos, entry = known
-            print_err(f"book: {self.board.coordinate.convert_to_gtp_format(pos)}, win rate {entry.winrate:.1%} after "
-                      f"{entry.visits} visits")
-            return Choice(pos, entry.winrate), limit
+            return known, limit
         strength = self.options.strength
         if strength.visits < limit.visits:
             self.clear_tree()  # it may know more than the level
@@ -254,6 +252,28 @@ class Engine(Game):
         choice = chooser.choose(self.tree, self._random, limit, watch)
         self._has_searched = self._has_searched or chooser.has_searched
         return choice, limit
+
+    def _look_up(self, color: Stone, watch: Watch) -> Choice | None:
+        """Return the book's move, None where it has none or one that is not wanted; say once if it is for other games.
+        """
+        book = self._book
+        if book is None or self.options.level < FULL_LEVEL:
+            return None
+        if not book.is_for(self.board):
+            if not self._book_is_told:
+                print_err(f"book {self.options.book}: it is for {book.board_size}x{book.board_size} and komi "
+                          f"{book.komi:g}, not for this game")
+            self._book_is_told = True
+            return None
+        known = book.find(self.board, color)
+        if known is None or (watch.restriction is not None and watch.restriction.bans(color, known[0])):
+            return None
+        pos, entry = known
+        print_err(f"book: {self.board.coordinate.convert_to_gtp_format(pos)}, win rate {entry.winrate:.1%} after "
+                  f"{entry.visits} visits")
+        if watch.report is not None:
+            watch.report(single_move(pos, entry.winrate, 1.0))
+        return Choice(pos, entry.winrate)
 
     def suggest(self, color: Stone, should_stop: StopFunction = never) -> int:
         """Return the move for the position, always the same one; nothing changes."""

@@ -10,7 +10,7 @@ from common.exit_status import ProgramError
 from common.patience import say_if_slow
 from common.print_console import print_err
 from engine.options import EngineOptions
-from nn.model_file import ANY_SIZE, RANDOM_MODEL, find_sizes, find_specialist
+from nn.model_file import ANY_SIZE, RANDOM_MODEL, ModelFileError, find_common_sizes, find_specialist, split_models
 
 if TYPE_CHECKING:
     from engine.engine import Engine, EvaluatorSource
@@ -53,11 +53,16 @@ def make_source(options: EngineOptions) -> "EvaluatorSource":
         else:
             from nn.inference.joined import pair
             policy = load_evaluator(model, board_size, **how)
-            evaluator = pair(policy, load_evaluator(options.value_model, policy.board_size, **how), options.symmetries)
+            try:
+                value = load_evaluator(options.value_model, policy.board_size, **how)
+            except ModelFileError as error:
+                raise ModelFileError(error.path, error.reason, "give another file with --value-model") from None
+            evaluator = pair(policy, value, options.symmetries)
         evaluator.prepare()
         return CachedEvaluator(evaluator)
 
-    sizes = ANY_SIZE if options.model == RANDOM_MODEL else find_sizes(options.model)
+    models = [*split_models(options.model), *filter(None, [options.value_model])]
+    sizes = ANY_SIZE if options.model == RANDOM_MODEL else find_common_sizes(models)
     return EvaluatorSource(load, sizes, warm_up=True, knows_go=options.model != RANDOM_MODEL)
 
 

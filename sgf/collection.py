@@ -6,7 +6,7 @@ a game, so such a file may be of any length.
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -122,10 +122,13 @@ def read_pieces(pieces: Iterable[Piece], sizes: Sequence[int]) -> tuple[list[Kif
     return games, skipped
 
 
-def read_folder(folder: str | Path, board_size: int) -> Iterator[Kifu]:
-    """Yield the usable games of a folder on boards of one size, in order; nothing is said of the others."""
+def read_folder(folder: str | Path, board_size: int, skip: Callable[[Skipped], None]) -> Iterator[Kifu]:
+    """Yield the usable games of a folder on boards of one size, in order; `skip` is told of the others."""
     for path in list_sgf_files(folder):
-        yield from read_pieces(cut_into_pieces(path), [board_size])[0]
+        games, skipped = read_pieces(cut_into_pieces(path), [board_size])
+        for one in skipped:
+            skip(one)
+        yield from games
 
 
 def _read_game(nodes: list[Node], sizes: Sequence[int]) -> SGFReader:

@@ -31,6 +31,7 @@ from engine.book import Book, BookError, find_key, turn_back, turn_move
 from engine.engine import Engine
 from engine.loader import make_source
 from engine.options import DEFAULT_MODEL, EngineOptions, find_model
+from nn.data.game_report import GameReport
 from sgf.collection import read_folder
 
 # The share of the games in a reply's likelihood, where the position was met so often or more.
@@ -41,7 +42,7 @@ Replies = dict[int, Counter[int]]  # by position, as the book knows it: how ofte
 def count_replies(folder: Path, board_size: int, plies: int) -> Replies:
     """Return what was played in the first moves of a folder's games."""
     found: Replies = {}
-    for game in read_folder(folder, board_size):
+    for game in read_folder(folder, board_size, GameReport().skip):
         board = GoBoard(board_size)
         for pos, color in zip(game.pos[:plies], game.color, strict=False):
             if len(game.setup_pos) or color != board.get_to_move():
@@ -52,6 +53,8 @@ def count_replies(folder: Path, board_size: int, plies: int) -> Replies:
                 board.put_stone(int(pos), board.get_to_move())
             except IllegalMoveError:
                 break
+    if not found:
+        print_err(f"{folder} has no {board_size}x{board_size} game that tells of replies")
     return found
 
 

@@ -25,6 +25,7 @@ from common.command_line import run_command
 from common.exit_status import ProgramError, tell_failures
 from common.print_console import print_err
 from mcts.uct.pattern_table import CODES, draw_code
+from nn.data.game_report import GameReport
 from sgf.collection import read_folder
 from tools.patternlib.minorization import Foresight, Model
 from tools.patternlib.rows import PARTS, Rows, collect_rows
@@ -67,12 +68,14 @@ def list_lines(part: str, model: Model, rows: Rows, least: int) -> Iterator[str]
               help="How often a pattern must have been a possible move to stand in the table.")
 def main(kifu_dir: Path, out: Path, board_size: int, most: int, rounds: int, least: int) -> None:
     """Learn from games what moves weigh in the search without a network."""
-    games = list(islice(read_folder(kifu_dir, board_size), most))
+    games = list(islice(read_folder(kifu_dir, board_size, GameReport().skip), most))
     if len(games) < KEPT_BACK:
         raise ProgramError(f"{kifu_dir} has {len(games)} games on {board_size}x{board_size}; "
                            f"{KEPT_BACK} are the least to learn from")
     rows = collect_rows(game for i, game in enumerate(games) if i % KEPT_BACK)
     test = collect_rows(games[::KEPT_BACK])
+    if not len(rows.played) or not len(test.played):
+        raise ProgramError(f"{kifu_dir}: its {len(games)} games have no moves to learn from")
     lines = [f"# part feature value gamma; {len(games)} games, {len(rows.played)} moves, {rounds} rounds"]
     for part in PARTS:
         model, verdict = learn_part(part, rows, test, rounds)

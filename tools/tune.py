@@ -24,6 +24,7 @@ from common.print_console import print_out
 from tools.match import interrupt, share_cores
 from tools.matchlib.command import split_command
 from tools.matchlib.config import MatchConfig
+from tools.matchlib.errors import MatchError
 from tools.matchlib.options import match_options
 from tools.tunelib.space import check_space, read_range, read_words
 
@@ -67,8 +68,10 @@ def main(floats: tuple[str, ...], wholes: tuple[str, ...], choices: tuple[str, .
     config = TuneConfig(MatchConfig(**options), tunables, trials, batch, pruner)
     try:
         print_out("\n" + format_study(run_study(config)))
-    except KeyboardInterrupt as stop:
+    except (KeyboardInterrupt, MatchError) as stop:
         print_out("\n" + format_study(open_study(config)))
+        if isinstance(stop, MatchError):
+            raise
         raise ProgramError("stopped: the same command goes on", status_of_stop(stop)) from None
 
 

@@ -14,8 +14,9 @@ class UctParams(NamedTuple):
     # nothing else is known (first-play urgency, Gelly and Wang 2006).
     ucb: float = 0.05
     fpu: float = 1.1
-    # RAVE (Gelly and Silver 2007): its share is sqrt(rave / (3 n + rave)) after n visits; 0 for none. With rave_bias b
-    # above 0 it is m / (n + m + 4 n m b^2), which has the least mean square error (Silver 2009), for m of its samples.
+    # RAVE (Gelly and Silver 2007): its share is sqrt(rave / (3 n + rave)) after n visits of the move (theirs: of the
+    # position, which gives rare moves up earlier); 0 for none. With rave_bias b above 0 it is
+    # m / (n + m + 4 n m b^2), which has the least mean square error (Silver 2009), for m of its samples.
     rave: float = 1000.0
     rave_bias: float = 0.0
     # Progressive widening (Coulom 2007): move k + 1 of a node joins widening * growth^k visits after move k; 0: all at
@@ -61,7 +62,7 @@ def read_uct_params(text: str) -> UctParams:
     for part in filter(None, text.replace(" ", "").split(",")):
         name, _, number = part.partition("=")
         if name not in UctParams._fields:
-            raise ValueError(f"{name} is none of {', '.join(UctParams._fields)}")
+            raise ValueError(f"{name or repr(part)} is none of {', '.join(UctParams._fields)}")
         least, most = LEAST.get(name, 0.0), getattr(MOST, name)
         try:
             value = float(number)

@@ -19,6 +19,7 @@ from board.state import LAST_MOVE, State, clear_state, new_state, turn_to
 from board.string import set_up_stones
 from common.kernel import kernel
 from nn.data.data_file import DataError
+from nn.data.game_report import GameReport
 from nn.data.labels import Labels, unpack_policies
 from nn.point_marks import CANDIDATE, mark_points
 from sgf.collection import Kifu, read_folder
@@ -90,7 +91,7 @@ class GameMarker:
 
 def read_games(folder: Path, board_size: int) -> list[Kifu]:
     """Return the games of a folder on boards of one size; raises DataError for too few to learn from."""
-    games = list(read_folder(folder, board_size))
+    games = list(read_folder(folder, board_size, GameReport().skip))
     if len(games) < KEPT_BACK:
         raise DataError(f"{folder} has {len(games)} games on {board_size}x{board_size}; {KEPT_BACK} are the least")
     return games

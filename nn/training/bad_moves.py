@@ -22,7 +22,7 @@ import torch
 
 from board.geometry import SYMMETRIES, make_symmetry_index
 from common.interrupt import StopRequest
-from nn.classifier import read_classifier, weigh, write_classifier
+from nn.classifier import MOST_FILTERS, MOST_LAYERS, read_classifier, weigh, write_classifier
 from nn.data.labels import describe_bare, find_labels, list_label_files, read_labels
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
 from nn.device import get_torch_device
@@ -84,6 +84,10 @@ class BadMoveConfig:
         if options["start"]:
             start = read_classifier(options["start"])
             filters, layers = len(start.bias), len(start.hidden)
+        for name, number, most in (("filters", options["filters"], MOST_FILTERS),
+                                   ("blocks", options["blocks"], MOST_LAYERS)):
+            if number is not None and number > most:
+                raise TrainError(f"--{name} {number}: a classifier of bad moves has {most} at most")
         return cls(
             Path(options["kifu_dir"]), output, options["board_sizes"][0], options["filters"] or filters,
             layers if options["blocks"] is None else options["blocks"], options["epochs"] or EPOCHS,

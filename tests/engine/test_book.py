@@ -105,6 +105,17 @@ def test_the_engine_plays_from_the_book_while_it_can(tmp_path: Path, capfd: pyte
         assert "book: " in capfd.readouterr().err
         player.ask("genmove w")
         assert "book: " not in capfd.readouterr().err
+        player.ask("clear_board")
+        assert player.ask("lz-genmove_analyze b avoid b B2,B3,C2,C3 1") not in ("play B2", "play C3")
+        assert "book: " not in capfd.readouterr().err, "who asks for another move gets one"
+        player.ask("clear_board")
+        assert "info move " in player.ask("lz-genmove_analyze b")
+        assert "book: " in capfd.readouterr().err
+        player.ask("komi 5")
+        for _ in range(2):
+            player.ask("clear_board")
+            player.ask("genmove b")
+        assert capfd.readouterr().err.count("it is for 4x4 and komi 7, not for this game") == 1
 
 
 def new_engine() -> Engine:

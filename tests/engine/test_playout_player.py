@@ -99,3 +99,10 @@ def test_it_thinks_on_the_opponents_time_and_resigns() -> None:
 def test_numbers_that_make_no_sense_are_refused_with_one_line() -> None:
     status, out, err = run_main("--search", "uct", "--uct", "speed=3", text="quit\n")
     assert status == 2 and not out and "speed is none of ucb" in err
+    for options, complaint in (
+        (("--search", "uct", "--value-model", "model/dual-net.bin"), "--value-model is for a search with a network"),
+        (("--search", "uct", "--solve", "true"), "--solve is for --search puct"),
+        (("--search", "uct", "--classifier", "nothing.npz"), "classifier not found: tried "),
+    ):
+        status, out, err = run_main(*options, text="quit\n")
+        assert status == 2 and not out and complaint in err and "Traceback" not in err

@@ -299,6 +299,8 @@ def test_a_resumed_run_equals_the_uninterrupted_one(tmp_path: Path, monkeypatch:
     (("--kifu-dir", ".", "--start", train.__file__), "train.py: it is damaged or no file of a classifier"),
     ((), "give --kifu-dir"), (("--kifu-dir", ".", "--rl", "true"), "--rl means nothing"),
     (("--kifu-dir", ".", "--size", "9", "--size", "13"), "one --size at a time"),
+    (("--kifu-dir", ".", "--filters", "264"), "--filters 264: a classifier of bad moves has 256 at most"),
+    (("--kifu-dir", ".", "--blocks", "17"), "--blocks 17: a classifier of bad moves has 16 at most"),
     (("--kifu-dir", ".", "--output", "new.npz"), "0 games on 9x9"),
 ])
 def test_bad_options_are_one_line(arguments: tuple[str, ...], complaint: str, tmp_path: Path,

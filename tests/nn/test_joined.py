@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +128,16 @@ def test_a_value_network_may_see_other_planes(files: Path) -> None:
     engine = make_engine(options)
     assert engine.evaluator.plane_set.name == "basic+rich"  # type: ignore[attr-defined]
     assert engine.look(Stone.BLACK).total_visits == 4
+
+
+def test_a_board_that_the_value_network_does_not_know_is_not_the_networks(files: Path) -> None:
+    """It is left to playouts, as one that the policy network does not know."""
+    options = EngineOptions(model=str(files / "pooled.bin"), value_model=str(files / "five.bin"))
+    assert make_engine(options).sizes == range(5, 6)
+    broken = files / "broken.bin"
+    broken.write_bytes(b"nothing")
+    with pytest.raises(ModelFileError, match="broken.bin: .*give another file with --value-model"):
+        make_engine(replace(options, value_model=str(broken))).load()
 
 
 def test_networks_without_a_board_in_common_are_refused(files: Path) -> None:

@@ -94,6 +94,14 @@ def test_the_tool_writes_a_table_that_the_search_reads(tmp_path: Path) -> None:
     gammas = read_gammas(table)
     assert gammas["prior"].keys() == {"pattern", *FEATURES} and set(gammas) == set(PARTS)
     assert gammas["playout"]["last"].keys() == {"none", "beside", "diagonal"}
+    (tmp_path / "odd.sgf").write_bytes(b"\x00\xff(;")
+    again = ProgramRunner().invoke(main, arguments)
+    assert again.exit_code == 0 and "odd.sgf: " in again.stderr and "(skipped)" in again.stderr
+    learnt = table.read_text()
+    for n in range(10):
+        (tmp_path / f"{n}.sgf").write_text("(;GM[1]SZ[9]KM[7];B[];W[])")
+    passes = ProgramRunner().invoke(main, arguments)
+    assert passes.exit_code == 2 and "no moves to learn from" in passes.stderr and table.read_text() == learnt
     few = ProgramRunner().invoke(main, [*arguments, "--size", "13"])
     assert few.exit_code == 2 and not (tmp_path / "13").exists()
 

@@ -1,6 +1,7 @@
 """A tournament: everybody meets everybody, it goes on where it was stopped, and the page has all games."""
 from __future__ import annotations
 
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -53,12 +54,19 @@ def test_everybody_meets_everybody_and_a_second_run_goes_on(tmp_path: Path) -> N
     assert elo == sorted(elo, reverse=True) and dict(zip((row[0] for row in table[1:]), elo, strict=True))["one"] == 0
     page, links = (tmp_path / "index.html").read_text(encoding="utf-8"), Links()
     links.feed(page)
-    assert len(links.found) == 18 and all((tmp_path / link).is_file() for link in links.found)
+    assert len(links.found) == 18
+    status, text = play(tmp_path, {**players, "five": f"{sys.executable} -c pass"}, "--games", "3")
+    assert status != 0
+    links.found.clear()
+    links.feed((tmp_path / "index.html").read_text(encoding="utf-8"))
+    assert len(links.found) == 18, "also those whose turn does not come, as a new player's engine ends"
+    assert all((tmp_path / link).is_file() for link in links.found)
     assert "&lt;" not in page and page.count("<h2>") == 7
 
 
 @pytest.mark.parametrize(("texts", "complaint"), [
     (["one=a"], "needs two players or more"), (["one=a", "ONE=b"], "two players are called one"),
+    (["a=b", "a-c=b", "c-d=b", "d=b"], "would lie in one folder, a-c-d"),
     (["one=a", "b"], "'b' is not NAME=COMMAND"), (["one=a", "a/b=c"], "is not NAME=COMMAND"),
     (["one=a", "two= "], "is not NAME=COMMAND"), (["one=no-such-engine", "two=b"], "command not found: no-such-engine"),
 ])

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,30 @@ def test_values_come_to_their_places() -> None:
     check_space(tunables, "main.py --c {c} --n={n} {word}")
     assert [tunable.describe() for tunable in tunables] == ["c:0.1:10:log", "n:1:4:whole", "word:yes,no"]
     assert fill("main.py --c {c} --n={n} {word}", {"c": "0.5", "n": "2", "word": "no"}) == "main.py --c 0.5 --n=2 no"
+
+
+@needs_optuna
+def test_a_setting_that_an_engine_refuses_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:
+    from tools.tunelib.study import MOST_FAILED, Standing, TuneConfig, judged_trials, run_study
+
+    def play(config: MatchConfig) -> Standing:
+        """Take whole numbers below 4 alone."""
+        if int(config.first.split()[1]) > most:
+            raise MatchError(f"{config.first}: ended at 'list_commands'")
+        return Standing(1, 0, 1)
+
+    most = 3
+    config = TuneConfig(MatchConfig("main.py {n}", "other", tmp_path, games=2), [read_range("n:0:6", True)], 6, batch=2)
+    study = run_study(config, play)
+    assert len(judged_trials(study)) == 6 and all(trial.params["n"] <= 3 for trial in judged_trials(study))
+    said = capsys.readouterr().err.splitlines()
+    assert said and all("is left out: main.py " in line for line in said)
+    most = -1
+    with pytest.raises(MatchError, match="ended at"):
+        run_study(replace(config, trials=20), play)
+    assert len(capsys.readouterr().err.splitlines()) == MOST_FAILED
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from tools.matchlib.rating import PairResult, Rating, rate_players
 from tools.matchlib.record import MatchRecord
 from tools.matchlib.report import count_results
 from tools.matchlib.runner import open_match, play_missing_games
+from tools.matchlib.store import MatchStore
 
 # Names are parts of file names.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
@@ -42,6 +43,15 @@ def check_players(players: list[Entrant]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"two players are called {name}")
+    folders = [folder_of(a, b) for a, b in itertools.combinations(players, 2)]
+    for folder in folders:
+        if folders.count(folder) > 1:
+            raise ValueError(f"games of different players would lie in one folder, {folder}: choose other names")
+
+
+def folder_of(a: Entrant, b: Entrant) -> str:
+    """Return the name of the folder for the games of two players."""
+    return f"{a.name}-{b.name}"
 
 
 @dataclass
@@ -58,6 +68,10 @@ class Pairing:
         assert names is not None
         return names
 
+    def keep(self, store: MatchStore) -> None:
+        """Take the games that lie on disk."""
+        self.records = [record for _, record in sorted(store.records.items())]
+
     @property
     def result(self) -> PairResult:
         """The score of the first."""
@@ -69,7 +83,7 @@ def make_pairings(players: list[Entrant], config: MatchConfig) -> list[Pairing]:
     """Return all pairings; `config` has what they share, its directory the folder of all."""
     return [
         Pairing(replace(config, first=a.command, second=b.command, names=(a.name, b.name),
-                        directory=config.directory / f"{a.name}-{b.name}"), [])
+                        directory=config.directory / folder_of(a, b)), [])
         for a, b in itertools.combinations(players, 2)
     ]
 
@@ -80,6 +94,10 @@ def play_rounds(pairings: list[Pairing], games: int) -> Iterator[int]:
     All pairings come in turn, two games each, so that a tournament that is stopped is even. Raises MatchError and
     KeyboardInterrupt as a match does.
     """
+    for pairing in pairings:  # a player who joins must not hide what the others have played
+        if pairing.config.directory.exists():
+            with closing(open_match(replace(pairing.config, games=games))) as store:
+                pairing.keep(store)
     for done in range(GAMES_PER_ROUND, games + GAMES_PER_ROUND, GAMES_PER_ROUND):
         for number, pairing in enumerate(pairings):
             with closing(open_match(replace(pairing.config, games=min(done, games)))) as store:
@@ -87,7 +105,7 @@ def play_rounds(pairings: list[Pairing], games: int) -> Iterator[int]:
                     if len(store.records) < min(done, games):
                         play_missing_games(replace(pairing.config, games=min(done, games)), store)
                 finally:
-                    pairing.records = [record for _, record in sorted(store.records.items())]
+                    pairing.keep(store)
             yield number
 
 

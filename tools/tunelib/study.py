@@ -10,13 +10,15 @@ import optuna
 from optuna.trial import TrialState
 
 from common.lock_file import hold_lock
-from common.print_console import print_out
+from common.print_console import print_err, print_out
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
 from tools.matchlib.report import align
 from tools.matchlib.standing import Standing, play_games
 from tools.tunelib.space import Tunable, fill, show
 
+# Settings in a row whose games cannot be played, after which it is not the settings that are wrong.
+MOST_FAILED = 5
 STUDY_FILE, LOCK_FILE = "study.db", "tune.lock"
 # Trials of random settings before the first is compared with a median, and before the sampler takes over.
 FREE_TRIALS, RANDOM_TRIALS = 5, 10
@@ -116,9 +118,24 @@ def run_study(config: TuneConfig, play: PlayGames = play_games) -> optuna.Study:
     taken = MatchError(f"another tune.py is at work in {config.match.directory}")
     with hold_lock(config.match.directory / LOCK_FILE, taken):
         repeat_broken_trials(study)
+        failed = 0  # settings in a row
         while len(judged_trials(study)) < config.trials:
-            try_setting(study, config, play)
+            try:
+                try_setting(study, config, play)
+                failed = 0
+            except MatchError as error:
+                failed += 1
+                give_up_setting(study, error)
+                if failed == MOST_FAILED:
+                    raise
     return study
+
+
+def give_up_setting(study: optuna.Study, error: MatchError) -> None:
+    """Leave out the setting whose games cannot be played, as an engine may refuse a value, and say so."""
+    for trial in study.get_trials(states=[TrialState.RUNNING]):
+        study.tell(trial.number, state=TrialState.FAIL)
+        print_err(f"tune.py: setting {format_values(trial.params)} is left out: {error}")
 
 
 def judged_trials(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
