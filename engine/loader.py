@@ -10,7 +10,7 @@ from common.exit_status import ProgramError
 from common.patience import say_if_slow
 from common.print_console import print_err
 from engine.options import EngineOptions
-from nn.model_file import ANY_SIZE, RANDOM_MODEL, ModelFileError, find_common_sizes, find_specialist, split_models
+from nn.model_file import ANY_SIZE, RANDOM_MODEL, ModelFileError, find_sizes, find_specialist
 
 if TYPE_CHECKING:
     from engine.engine import Engine, EvaluatorSource
@@ -61,8 +61,8 @@ def make_source(options: EngineOptions) -> "EvaluatorSource":
         evaluator.prepare()
         return CachedEvaluator(evaluator)
 
-    models = [*split_models(options.model), *filter(None, [options.value_model])]
-    sizes = ANY_SIZE if options.model == RANDOM_MODEL else find_common_sizes(models)
+    models = filter(None, (options.model, options.value_model))
+    sizes = ANY_SIZE if options.model == RANDOM_MODEL else find_sizes(*models)
     return EvaluatorSource(load, sizes, warm_up=True, knows_go=options.model != RANDOM_MODEL)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from board.state import BLACK, TO_MOVE, State, copy_words, new_state
 from common.kernel import kernel
 from nn.feature import PlaneSet, Positions
-from nn.katago_feature import fill_plane, mark_stones
+from nn.plane_kernels import fill_plane, mark_stones
 
 BOARDS = 8
 HISTORY_PLANES = 2 * BOARDS + 1

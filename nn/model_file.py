@@ -128,9 +128,9 @@ def find_common_sizes(models: Sequence[str]) -> range | None:
     return common
 
 
-def find_sizes(model: str | Path) -> range | None:
-    """Return the board sizes that a file's network, or all of an ensemble, can play (find_common_sizes)."""
-    return find_common_sizes(split_models(model))
+def find_sizes(*models: str | Path) -> range | None:
+    """Return the board sizes that all networks of files and of ensembles can play (find_common_sizes)."""
+    return find_common_sizes([path for model in models for path in split_models(model)])
 
 
 def tells_lead(model: str | Path) -> bool:

@@ -18,16 +18,17 @@ from board.rules import is_legal, place_stone
 from board.state import EMPTIES, EMPTY, PASSES, SIZE, TO_MOVE, WHITE, WIDTH, State, copy_state, copy_words, new_state
 from common.kernel import kernel
 from nn.feature import PlaneSet, Positions
-from nn.katago_feature import (
+from nn.plane_kernels import (
     KOMI_UNIT,
     FeatureWork,
+    bound_komi,
     count_shown_moves,
     fill_plane,
     mark_area,
     mark_catching,
     mark_caught,
-    mark_equal,
     mark_liberties,
+    mark_ones,
     mark_recent,
     mark_stones,
     new_feature_work,
@@ -108,7 +109,7 @@ def encode_rich(positions: Positions, count: int, komi: np.ndarray, work: RichWo
         fill_plane(planes, 0, 1)
         mark_stones(now, color, planes, STONES)
         mark_liberties(now, planes, LIBERTIES)
-        mark_equal(now, repeats, 1, planes, REPEATS)
+        mark_ones(now, repeats, planes, REPEATS)
         mark_after_moves(now, color, repeats, work.after, planes, AFTER)
         own_komi = komi[n] if color == WHITE else -komi[n]
         score = mark_area(now, color, work.feature, planes, AREA) + own_komi
@@ -117,7 +118,7 @@ def encode_rich(positions: Positions, count: int, komi: np.ndarray, work: RichWo
         find_ladders(now, work.feature.ladder)
         mark_caught(now, work.feature.ladder, planes, CAUGHT)
         mark_catching(now, color, work.feature.ladder, planes, CATCHING)
-        own_komi = min(max(own_komi, -points - KOMI_UNIT), points + KOMI_UNIT)
+        own_komi = bound_komi(own_komi, points)
         fill_plane(planes, PASSED, 1 if shown > 0 and recent[0] == PASS else 0)
         fill_plane(planes, KOMI, own_komi / KOMI_UNIT)
         fill_plane(planes, GAME_END, 1 if now.info[PASSES] > 0 and score > 0 else 0)

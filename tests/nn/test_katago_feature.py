@@ -9,7 +9,8 @@ import pytest
 from board.constant import NO_MOVE, PASS
 from board.state import TO_MOVE, copy_state, new_state
 from nn.feature import Encoder, encode_board
-from nn.katago_feature import KATAGO_PLANES, count_shown_moves, parity_wave
+from nn.katago_feature import KATAGO_PLANES
+from nn.plane_kernels import count_shown_moves, parity_wave
 from nn.plane_sets import KATAGO
 from tests.board.test_random_games import choose
 from tests.reference import slow_ladder
