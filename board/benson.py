@@ -12,7 +12,7 @@ from board.geometry import get_geometry
 from board.state import BLACK, EMPTY, OUT_OF_BOARD, SIZE, WHITE, WIDTH, State
 from common.kernel import kernel
 
-# AreaWork.region of points without a stone of the color that no region has reached yet; of all others that are in none.
+# AreaWork.region outside of regions: of points without a stone of the color, not reached yet; of all others.
 UNSEEN, NOWHERE = -1, -2
 
 

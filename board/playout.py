@@ -40,7 +40,8 @@ PLAYOUT_MOVES_PER_POINT = 3
 # Playouts for the question which stones are dead, and the share of them that must agree.
 DEAD_STONE_PLAYOUTS = 400
 DEAD_STONE_SHARE = 0.5
-# Stones that nobody puts into atari to take a string, so many as it has, but not less or more than these.
+# Nobody puts as many stones into atari to take a liberty as the string has that he attacks; here a string counts as
+# having at least, and at most, so many.
 LEAST_LOSS, GREAT_LOSS = 2, 4
 
 
@@ -186,8 +187,8 @@ def find_dead_stones(state: State, seed: int = 0, playouts: int = DEAD_STONE_PLA
 def is_out_of_reach(state: State, stones: np.ndarray) -> bool:
     """Return whether a string has liberties, two or more, that its opponent cannot take without greater loss.
 
-    Its small stones would be given up in playouts, although the opponent's string beside them has no other liberties,
-    and would be taken first: a seki. What he would put into atari counts from two stones on.
+    That is a seki: playouts would give the small string up, although the opponent's string beside it has no other
+    liberties, and would be captured first. What he would put into atari counts from two stones on.
     """
     width, opponent = int(state.info[WIDTH]), 3 - int(state.stones[stones[0]])
     around = np.unique(np.add.outer((-width, -1, 1, width), stones))

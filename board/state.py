@@ -127,7 +127,7 @@ def clear_state(state: State, board_size: int) -> None:
 
 @kernel
 def turn_to(state: State, color: int) -> None:
-    """Make `color` the side to move; a ko that the other one had to wait for is none of his. Modifies state."""
+    """Make `color` the side to move; a ko ban on the other side is lifted. Modifies state."""
     if state.info[TO_MOVE] != color:
         state.info[TO_MOVE] = color
         state.info[KO_POS] = 0

@@ -20,7 +20,7 @@ DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class ProgramError(Exception):
-    """What ends a program that nobody catches it in: the text is one line for the user (run_command prints it).
+    """An error that ends the program unless it is caught: the text is one line for the user (run_command prints it).
 
     Attributes:
         status: How the program is to end.
@@ -32,7 +32,7 @@ class ProgramError(Exception):
         self.status = status
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Be the same in another process, whatever a kind of it is made from: its text and attributes say all."""
+        """Go to another process as text and attributes: what the constructor of a subclass takes does not matter."""
         return bring_back, (type(self), self.args, self.__dict__)
 
 
@@ -67,9 +67,9 @@ def reason_of(error: OSError, place: str | Path = "") -> str:
 
 @contextmanager
 def tell_failures(place: str | Path, kept: str = "", stopped: str = "") -> Iterator[None]:
-    """Within, what the system refuses at `place` ends the program, as does a stop where `stopped` says what to do.
+    """Turn an OSError of the block into a ProgramError about `place`; `kept` says what is not lost.
 
-    `kept` says what is not lost. Raises ProgramError for both.
+    If `stopped` is given, Ctrl-C and SIGTERM become a ProgramError with that text, too.
     """
     try:
         yield

@@ -1,7 +1,7 @@
 """The one decorator for compiled code.
 
-`@kernel` turns a Python function over plain arrays into machine code (numba). Rules for kernels: tunables are
-arguments and never module globals, integers cannot overflow their storage, nothing is allocated or printed, and
+`@kernel` turns a Python function over plain arrays into machine code (numba). Rules for kernels: what
+an option may change is an argument (other numbers may be constants of the module), integers cannot overflow their storage, nothing is allocated or printed, and
 the docstring says which arrays are modified. `NUMBA_DISABLE_JIT=1` runs the same code as plain Python.
 """
 

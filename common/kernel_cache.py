@@ -258,7 +258,7 @@ def is_cached(kernel: Any) -> bool:
 
 @contextlib.contextmanager
 def compile_in_turn(*kernels: Any) -> Iterator[None]:
-    """Do what is inside, which compiles these kernels, while no other process does; whoever comes later finds the code.
+    """Hold the lock for compiling these kernels: other processes wait, and then find the code in the cache.
 
     Does not wait where they are compiled, or can be kept nowhere.
     """

@@ -14,7 +14,7 @@ from common.kernel_cache import KernelCache, KernelCacheImpl
 
 
 class NoEnvironments:
-    """A code generator without the environments, from which errors are told: only machine code has a place for them."""
+    """A code generator that leaves out numba's environments, which errors need: only machine code has room for them."""
 
     def __init__(self, codegen: Any) -> None:
         """Stand for a code generator of numba."""

@@ -24,7 +24,7 @@ LEAST_POWER, GREATEST_POWER = -87.0, 88.0
 LOG_2 = (0.693359375, -2.12194440e-4)
 # Added and subtracted, it rounds a small float32 to a whole number.
 ROUNDING = 1.5 * 2.0**23
-# Of a float32: its exponent of 2 is stored with EXPONENT_BIAS added, above so many bits.
+# Layout of a float32: FRACTION_BITS bits of fraction, above them the exponent of 2 plus EXPONENT_BIAS.
 EXPONENT_BIAS, FRACTION_BITS = 127, 23
 TERMS = 6  # of the series of e^r for |r| <= log(2) / 2, the last one
 

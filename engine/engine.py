@@ -45,7 +45,7 @@ class EvaluatorSource:
 
     Attributes:
         load: returns the evaluator for a board size; None takes the network's own.
-        sizes: the board sizes that `load` can serve, None if only a network that is loaded tells.
+        sizes: the board sizes that `load` can serve, None if they are known only when the network is loaded.
         warm_up: whether `Engine.load` also gets the compiled code ready that a game needs.
         knows_go: whether the network has learnt anything; else playouts choose the moves, unless a search is asked for
             that draws from the policy.
@@ -246,7 +246,7 @@ class Engine(Game):
         strength = self.options.strength
         if strength.visits < limit.visits:
             self.clear_tree()  # it may know more than the level
-            limit = replace(limit, visits=max(strength.visits, 1), strict=True)  # 0: of playouts, which draw nothing
+            limit = replace(limit, visits=max(strength.visits, 1), strict=True)  # drawing levels have 0
         chooser = self._new_chooser(color)
         watch = replace(watch, root_temperature=self.options.root_temperature)
         choice = chooser.choose(self.tree, self._random, limit, watch)

@@ -44,7 +44,7 @@ GROUPS = (
 # Loading begins when no command has come for this long (seconds): the questions at the start are answered first.
 IDLE_BEFORE_FIRST_LINE = 0.3
 IDLE_AFTER_LINE = 0.1
-# How often a failed load is looked for (seconds), so that it ends the program also when no command comes.
+# Seconds between looks whether loading has failed, which ends the program also when no command comes.
 LOADING_POLL = 0.1
 
 # LizGoban waits for it on stderr.

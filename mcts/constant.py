@@ -29,5 +29,5 @@ DEFAULT_LAG = 0.1
 # A line of play is cut off at this many moves below the root.
 MAX_DEPTH = 400
 
-# Lines that may find nothing new while a call of the network is filled with positions that are asked about ahead.
+# How many lines may be tried that find no new position, while a call is filled with positions evaluated ahead.
 LOOKS = 24

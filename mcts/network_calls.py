@@ -31,8 +31,8 @@ OF_ONE_CALL = ("positions", "leaf", "path", "length", "share", "playout_value", 
                "random_state")
 # Positions that one of several calls is filled up with where the others are empty.
 LEAST_AHEAD = 2
-# Where a single position costs as much as one of many, a call is filled for the sake of the threads alone: the more
-# leaves may wait, the more often they wait for each other. One position for so many leaves that a call may have.
+# Where a call costs as much for each of many positions as for a single one, it is filled only so that threads wait less
+# for each other, which they do the more often the more leaves may wait: one position for so many leaves of a call.
 LEAVES_TO_FILL = 4
 
 
@@ -45,7 +45,7 @@ class Lane(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call under way, or one that begins nothing."""
+    """A call under way, or an empty one."""
 
     lane: Lane
     waiting: int  # positions that the network is asked about
@@ -56,7 +56,7 @@ class Call(NamedTuple):
 
     @property
     def is_idle(self) -> bool:
-        """Whether it begins nothing."""
+        """Whether it holds neither visits nor positions."""
         return not (self.visits or self.waiting)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mcts.constant import C_SCALE, C_VISIT, KEEP_ALL, MAX_CONSIDERED_NODES, MCTS_TREE_SIZE, NN_BATCH_SIZE
 
-# Leaves per call of the network in the smallest tree: two cores have one each, and choose the same moves as one.
+# The fewest leaves a call: one for each of two cores. The moves chosen are those of single leaves (measured).
 LEAST_LEAVES = 2
 
 
@@ -112,8 +112,8 @@ class SearchParams:
 class SearchLimit:
     """When one search ends: after `visits` (earlier unless strict, once the best move is settled) or `seconds`.
 
-    Strict are searches of which a user wants so many visits, and those whose time no later move could have: the next
-    search goes on with their tree.
+    A strict search goes on although the best move is settled: the user asked for exactly so many visits, or time that
+    is saved now would be lost. The next search goes on with its tree.
     While it is not clear which move is best, a search with PUCT goes on for up to `extra` seconds more.
     """
 

@@ -55,8 +55,9 @@ class Relay(Generic[Task]):
     def run(self, turn: Callable[[Task | None], Task | None], between: Callable[[Task], None]) -> None:
         """Have every thread take turns until one of its turns returns None.
 
-        `turn` gets what the thread's last turn returned, None at first, and never runs beside another; `between` is
-        called with it before, beside whatever the others do. What either raises ends the relay and is raised here.
+        `turn` gets what the thread's last turn returned, None at first, and never runs beside another. Before it,
+        `between` is called with the same, beside whatever the other threads do. What either raises ends the relay and
+        is raised here.
         """
         if self._pool is None:
             task = turn(None)

@@ -45,8 +45,9 @@ class Restriction:
 def ban_settled(state: State, plies: np.ndarray) -> None:
     """Ban moves into pass-alive areas, where nobody can change any more who owns what. Modifies plies [3, C].
 
-    Those are the areas of the opponent, and own ones without stones in them: dead stones are still to be captured where
-    all that stand on the board count as alive. What is pass-alive stays so, since no such move is made in the tree.
+    Those are the areas of the opponent, and own ones without stones in them. Own areas with dead stones stay open:
+    under rules by which every stone on the board counts as alive, those must still be captured. What is pass-alive
+    stays so, since no such move is made in the tree.
     """
     area = new_area_work(int(state.info[SIZE]))
     for color in (BLACK, WHITE):

@@ -23,12 +23,10 @@ from mcts.analysis import CandidateMove
 
 # Random games come in pairs, in which the players take turns to begin.
 PAIR = 2
-# Pairs in the first report, shared among the lines by visits, the fewest for a line seen for the first time, further
-# ones with each report, and the most for one line.
-SHARED_PAIRS = 48
-FIRST_PAIRS = 2
-MORE_PAIRS = 2
-MAX_PAIRS = 64
+SHARED_PAIRS = 48  # in the first report, shared among the lines by visits
+FIRST_PAIRS = 2  # the fewest for a line that is seen for the first time
+MORE_PAIRS = 2  # for each line with each further report
+MAX_PAIRS = 64  # for one line
 # The candidates that are refined in each report; the visits concentrate on them.
 REFINED = 6
 

@@ -1,8 +1,9 @@
 """The searches that there are: the one table that options, engine, self-play and the tree look into.
 
 A further search is a number in mcts/constant.py, an entry here, and a branch in `select_edge` (mcts/algorithm.py),
-where it chooses its way down the tree; one that is not driven visit by visit has one in MCTSTree.run, too. The choices
-of all options follow from the table; CONTRIBUTING.md has the other places that know a search by name.
+where it chooses its way down the tree; one that is not driven visit by visit has one in MCTSTree.run, too. One without
+a network has a tree of its own instead (mcts/uct/tree.py). The choices of all options follow from the table;
+CONTRIBUTING.md has the other places that know a search by name.
 """
 
 from dataclasses import dataclass

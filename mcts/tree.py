@@ -150,9 +150,9 @@ class MCTSTree:
         return unchanged
 
     def _apply_superko(self, board: GoBoard, color: Stone) -> bool:
-        """Leave out repetitions of `color`, which has better to do, and the other's where they are illegal.
+        """Forbid repetitions to `color`, the player, always, and to the opponent where the rules forbid them.
 
-        Return whether what the present tree holds would be the same.
+        Return whether the present tree is still right: the same was forbidden, or it has met no repetition.
         """
         superko = np.ones_like(self._batch.superko)
         superko[Stone.get_opponent_color(color)] = board.rules.superko

@@ -147,9 +147,9 @@ def new_judge(weights: Classifier, board_size: int, threshold: float) -> PointJu
 def policy_margin(share: float, points: int) -> float:
     """Return the margin of a move that has this share of a policy, on a board of so many points.
 
-    The policy is taken as the chance that the move is good, and that is weighed as if all positions together had as
-    many good moves as bad ones. So the order of moves of different positions is that of their shares: a threshold in
-    it leaves out the most bad moves for the good ones it costs (J. Neyman and E. Pearson, 1933).
+    The share is taken as the chance that the move is good, weighed (Bayes) as if all positions together had as many
+    good moves as bad ones. So moves of different positions stand in the order of their shares, and a threshold of the
+    margin leaves out the most bad moves for the good ones that it costs (J. Neyman and E. Pearson, 1933).
     """
     good = share * BAD_MOVES * points
     return 1.0 - 2.0 * good / (good + 1.0 - share)
@@ -159,7 +159,7 @@ def policy_margin(share: float, points: int) -> float:
 def weigh(values: np.ndarray, points: int) -> None:
     """Put the margins of moves on a board of so many points in the place of their logits. Modifies values.
 
-    What is -infinity is no move, and gets 1.
+    Entries of -infinity are no candidates; their margin is 1, that of a bad move.
     """
     highest, total = -math.inf, 0.0
     for logit in values:

@@ -23,7 +23,8 @@ REPORT_SECONDS = 60.0
 POLL_SECONDS = 0.5
 # How long workers get to hand over their last games.
 PATIENCE_SECONDS = 20.0
-# Failures without a single game between them. Workers that were there together fail together: that is one failure.
+# A run ends after so many failures without a finished game between them. Workers that ran side by side and fail
+# together count as one.
 MAX_FAILURES = 3
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gtp.analysis.query import Query
     from mcts.analysis import SearchResult
 
-# How often a failed load is looked for while no line comes (seconds).
+# Seconds between looks whether loading has failed, while no line comes.
 LOADING_POLL = 0.1
 # What KataGo writes to stderr then.
 READY_LINE = "Started, ready to begin handling requests"

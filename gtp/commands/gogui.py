@@ -62,7 +62,7 @@ class GoguiCommands(CommandGroup):
     """GoGui's additions."""
 
     def cmd_gogui__interrupt(self, _: Command) -> str:
-        """Tell that the line `# interrupt` makes a running command answer at once."""
+        """Announce that the line `# interrupt` makes a running command answer at once."""
         return ""
 
     def cmd_gogui__sigint(self, _: Command) -> str:

@@ -44,7 +44,7 @@ class ProofWork(NamedTuple):
     limits: np.ndarray  # int64 [D, 2]: the thresholds of pn and dn
     table_keys: np.ndarray  # uint64 [T]
     table: np.ndarray  # int64 [T, 2]: pn and dn
-    side: np.ndarray  # uint64 [1]: what the key of a position has for the defender to move
+    side: np.ndarray  # uint64 [1]: added to the key of a position (by exclusive or) with the defender to move
     region: np.ndarray  # uint8 [C]: not 0 where moves may be played; nowhere: around the string, wherever it runs
     queue: np.ndarray  # int16 [C]
 
@@ -201,9 +201,10 @@ def store(work: ProofWork, key: np.uint64, pn: int, dn: int) -> None:
 
 @kernel
 def survey(work: ProofWork, depth: int, question: ProofTask) -> tuple[int, int, int, int, int]:
-    """Return pn and dn of the position by its moves, the easiest move's number, its dn (pn), and the second's pn (dn).
+    """Return what the moves of the position at `depth` say: (pn, dn, best, other, second).
 
-    What stands in brackets is for the defender, whose easiest move is that of the least dn.
+    pn and dn are the position's. `best` is the number of the easiest move: that of the least pn for the attacker, of
+    the least dn for the defender; `other` is that move's other number, `second` the second least of pn (dn).
     """
     state = work.state
     color = state.info[TO_MOVE]

@@ -51,7 +51,7 @@ class Tactician(NamedTuple):
     nodes: int  # positions that are looked at for a string and a side to begin
     most_liberties: int  # strings with more are left alone, unless they are closed in
     most_points: int  # with so many empty points around them, or less; 0: none are
-    ladder: int  # and with as many a string that had less is still not safe
+    ladder: int  # a string that began with fewer liberties has got away only when it has more than so many
     prior: float  # what a move gets that settles a string of very many stones
 
 

@@ -194,9 +194,9 @@ def search_lines(
     tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, work: PlayoutGame, wanted: int,
     plan: UctPlan,
 ) -> int:
-    """Search up to so many lines one after the other, until a node is missing; return how many.
+    """Search up to `wanted` lines one after the other, until a node is missing; return how many.
 
-    So lines are those of a search that makes each node at once. Modifies all but root and plan.
+    Therefore the lines are those of a search that makes each node at once. Modifies all but root and plan.
     """
     for index in range(wanted):
         select_for_playout(tree, root, line, batch, lines, index, plan)

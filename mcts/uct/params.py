@@ -8,7 +8,7 @@ from nn.model_file import CLASSIFIER_FILE
 
 
 class UctParams(NamedTuple):
-    """What `--uct NAME=VALUE,...` sets; the first such programs had ucb and fpu, all else as low as it goes."""
+    """What `--uct NAME=VALUE,...` sets. The first such programs had ucb and fpu alone: all else at its least value."""
 
     # UCB1: exploration ucb * sqrt(log(N) / n) (Kocsis and Szepesvari 2006), and the value of an unvisited move of which
     # nothing else is known (first-play urgency, Gelly and Wang 2006).

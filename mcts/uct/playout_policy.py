@@ -88,7 +88,7 @@ def list_answers(state: State, previous: int, points: np.ndarray, kinds: np.ndar
 
 @kernel
 def multiply(work: PlayoutGame, count: int, pos: int, factor: float) -> int:
-    """Make a cell weigh `factor` times as much at this move; return how many of them are special, `count` before.
+    """Multiply the weight of a cell for this move by `factor`; return the new number of special cells, after `count`.
 
     Modifies work.special and factor.
     """

@@ -1,6 +1,6 @@
 """Positions of games with the good move of each: what the classifier of bad moves learns from.
 
-That is the move that was played, or if asked for, where the game is labelled, the one that its teacher likes best.
+The good move is the one that was played or, if asked for and the game is labelled, the teacher's favorite.
 
 Letters: N positions, M moves of one game, S board size.
 """

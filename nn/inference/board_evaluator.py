@@ -58,7 +58,7 @@ class NetworkFacts:
 
     @property
     def note(self) -> str:
-        """What a user should know before he plays with it, mostly nothing."""
+        """A warning for the user, mostly empty."""
         if self.board_size in self.trained_on:
             return ""
         learnt = " and ".join(f"{size}x{size}" for size in self.trained_on)
@@ -81,10 +81,10 @@ class BoardEvaluator(ABC):
         tells_lead: whether it tells lead and ownership, too.
         batch_limit: positions that are evaluated at a time; a call may bring more.
         calls_at_once: how many threads may calculate what `start` prepares at a time without waiting for each other.
-        call_sizes: how many positions a call calculates, the next of these; empty where that is as many as it has.
-        full_call: positions beyond which a call with more of them is no cheaper for each.
+        call_sizes: sizes that calls are filled up to; empty where a call calculates exactly its positions.
+        full_call: number of positions beyond which larger calls are no cheaper for each position.
         description: device, number format and shape of the network, for people.
-        note: what a user should know before he plays with it, mostly nothing.
+        note: a warning for the user, mostly empty.
     """
 
     calls_at_once = 1
@@ -154,7 +154,7 @@ class BoardEvaluator(ABC):
         return Evaluation(partial(self.evaluate_alone, turned), lambda answers: self._turn_back(answers, chosen))
 
     def evaluate_alone(self, planes: np.ndarray) -> Answers:
-        """Evaluate positions as they lie, on one core where calls_at_once are as many."""
+        """Evaluate positions as they lie, in this thread; calls_at_once threads may do so at a time."""
         return self.evaluate_plainly(planes)
 
     def _turn_back(self, answers: Answers, chosen: np.ndarray) -> Answers:

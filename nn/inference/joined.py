@@ -44,7 +44,7 @@ class JoinedEvaluator(CompositeEvaluator):
                            for part, own in zip(self._parts, self._share_out(planes), strict=True)])
 
     def evaluate_alone(self, planes: np.ndarray) -> Answers:
-        """Evaluate positions as they lie, on one core where calls_at_once are as many."""
+        """Evaluate positions as they lie, in this thread; calls_at_once threads may do so at a time."""
         return self._join([part.evaluate_alone(own)
                            for part, own in zip(self._parts, self._share_out(planes), strict=True)])
 

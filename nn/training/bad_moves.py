@@ -42,7 +42,7 @@ FILTERS, LAYERS, EPOCHS, LEARNING_RATE = 32, 4, 4, 0.02
 # The options of train.py that mean something here.
 TAKEN = ("kifu_dir", "board_sizes", "filters", "blocks", "epochs", "minutes", "batch_size", "learning_rate", "seed",
          "use_gpu", "output", "restart", "labels", "teacher_weight", "start")
-# Where candidates have less of a teacher's policy together, he wants to pass, and the label tells nothing.
+# If a teacher gives all candidates together less of his policy, he wants to pass, and the label tells nothing.
 LEAST_SHARE = 0.01
 # Lines of progress in a run.
 REPORTS = 10
