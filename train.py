@@ -243,7 +243,7 @@ def main(**options: Any) -> None:
         from nn.data.labels import list_label_files
         options["labels"] = tuple((path.name, path.stat().st_size) for path in list_label_files(labels))
     take_shape_of_start(options)
-    pooled = options["head"] == "pooled"
+    pooled = options["head"] != "lecture"
     options["board_sizes"] = tuple(sorted(set(options["board_sizes"])))
     for name, values in NETWORK_DEFAULTS.items():
         if options[name] is None:

@@ -16,7 +16,7 @@ from browser.points import PASS_POINT
 from browser.settings import MAX_SECONDS, MAX_VISITS, SIDES, PlaySettings
 from browser.table import MAX_HANDICAP, MAX_NODES, GameEnd, TableError
 from common.print_console import print_err
-from engine.levels import FULL_LEVEL
+from engine.levels import FIRST_SEARCH, FULL_LEVEL
 from engine.loader import LoadError
 from program import PROGRAM_NAME, VERSION
 from sgf.game_tree import ROOT
@@ -70,7 +70,7 @@ class TabSession:
         self.player = Player(seat.table, seat.settings, hall.engines, hall.thinker, self.outbox.put)
         sizes = hall.engines.sizes
         self.outbox.put({"type": "hello", "table": seat.name, "known": is_known, "sizes": [sizes[0], sizes[-1]],
-                         "levels": FULL_LEVEL, "komi": hall.options.komi,
+                         "levels": FULL_LEVEL, "searchLevel": FIRST_SEARCH, "komi": hall.options.komi,
                          "model": hall.options.model, "program": f"{PROGRAM_NAME} {VERSION}"})
         self._show_all()
         self._send_settings()

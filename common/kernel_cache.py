@@ -31,6 +31,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = frozenset(("board", "common", "engine", "gtp", "learning_param", "mcts", "nn", "program", "selfplay", "sgf",
                       "tools"))
 
+# What stands before stored code: damaged code must not be run.
+DIGEST_BYTES = hashlib.sha256().digest_size
+
 # Settings of numba that change what is compiled.
 SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
 
@@ -205,9 +208,13 @@ class FilePerSignature:
     def load(self, key: Any) -> Any:
         """Return what was saved, or None; a damaged file is compiled anew."""
         try:
-            stored, data = pickle.loads(self._path(key).read_bytes())
-        except (OSError, EOFError, ValueError, pickle.UnpicklingError):
+            content = self._path(key).read_bytes()
+        except OSError:
             return None
+        digest, payload = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
+        if hashlib.sha256(payload).digest() != digest:
+            return None
+        stored, data = pickle.loads(payload)
         return data if stored == key else None
 
     def save(self, key: Any, data: Any) -> None:
@@ -215,7 +222,8 @@ class FilePerSignature:
         path = self._path(key)
         temporary = path.with_suffix(f".{uuid.uuid4().hex}.tmp")
         try:
-            temporary.write_bytes(caching.dumps((key, data)))
+            payload = caching.dumps((key, data))
+            temporary.write_bytes(hashlib.sha256(payload).digest() + payload)
             os.replace(temporary, path)
         except OSError:
             temporary.unlink(missing_ok=True)

@@ -10,7 +10,6 @@ import os
 import platform
 import re
 import sys
-import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -136,7 +135,7 @@ def check_load(_: Patient) -> Iterator[Finding]:
 
 def check_cache(_: Patient) -> Iterator[Finding]:
     """Tell where compiled code is kept, and whether there is any."""
-    from common.kernel_cache import cache_folder, user_cache_folder
+    from common.kernel_cache import cache_folder, temporary_folder, user_cache_folder
 
     if os.environ.get(DISABLE_JIT, "0") not in ("", "0"):
         yield Finding(WARN, "kernel cache", f"{DISABLE_JIT} is set, so nothing is compiled and all is a hundred times "
@@ -145,7 +144,7 @@ def check_cache(_: Patient) -> Iterator[Finding]:
     own, folder = os.environ.get("NUMBA_CACHE_DIR"), cache_folder()
     if own and folder is None:
         yield Finding(FAIL, "kernel cache", f"{own} cannot be written; type: unset NUMBA_CACHE_DIR")
-    elif folder is None or (not own and folder.is_relative_to(tempfile.gettempdir())):
+    elif folder is None or (not own and folder == temporary_folder()):
         base = user_cache_folder()
         yield Finding(WARN, "kernel cache", f"{base} cannot be written, so that each start compiles for half a "
                                             f"minute; type: sudo chown -R $USER {base.parent}, or set XDG_CACHE_HOME "

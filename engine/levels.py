@@ -68,3 +68,5 @@ LEVELS = {
     19: Level(350),
     20: Level(UNLIMITED_VISITS),
 }
+# The lowest level that searches.
+FIRST_SEARCH = min(number for number, level in LEVELS.items() if level.visits)

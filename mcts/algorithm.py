@@ -30,7 +30,10 @@ def select_edge(tree: Tree, node: int, batch: Batch, plan: Plan, visit: int) -> 
 
 @kernel
 def choose_edge(tree: Tree, plan: Plan) -> int:
-    """Return the root edge to play after a search: the most visited one, the best of those."""
+    """Return the root edge that self-play, and a search in rounds, plays: the most visited one, the best of those.
+
+    A search visit by visit plays MCTSNode.surest (mcts/node.py).
+    """
     most = max_visits(tree, ROOT)
     if plan.algorithm != PUCT:
         return select_at_root(tree, plan.noise, most, plan.selection)

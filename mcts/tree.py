@@ -16,7 +16,7 @@ from board.state import PASSES, TO_MOVE, copy_history, copy_state, new_state, tu
 from board.stone import Stone
 from mcts.algorithm import choose_edge
 from mcts.analysis import SearchResult
-from mcts.constant import GUMBEL, PUCT
+from mcts.constant import GUMBEL, LOOKS, PUCT
 from mcts.gumbel import considered_visits, improved_policy, policy_value
 from mcts.network_calls import Call, NetworkCalls, work
 from mcts.node import MCTSNode
@@ -61,6 +61,8 @@ class MCTSTree:
         actions = len(self.geometry.policy_pos)
         self.tells_lead = bool(getattr(evaluator, "tells_lead", False))
         self._points = board_size**2 if self.tells_lead else 0
+        # Nodes that one call makes at most (select_batch), final ones among them; kernels do not check the room.
+        self._most_new = self.params.batch_size + (self.params.batch_size + LOOKS if self.params.ahead else 0)
         self._tree = new_tree(*self._capacity(self.params.tree_size), self._points, self.has_rave)
         self._spare: Tree | None = None
         self._plane_set = plane_set_of(evaluator)
@@ -83,14 +85,13 @@ class MCTSTree:
         """Return the room for nodes and edges, cut down to what memory allows each of the TREES."""
         actions = len(self.geometry.policy_pos)
         allowed = self.params.max_memory_mb * 2**20 // TREES // (NODE_BYTES + self._points + actions * EDGE_BYTES)
-        nodes = max(min(nodes, allowed), 2 * (self.params.batch_size + 1))
+        nodes = max(min(nodes, allowed), 2 * (self._most_new + 1))
         return nodes, nodes * actions
 
     def _reserve(self) -> bool:
-        """Make room for one more batch; return False when the memory allowed does not suffice."""
-        batch, actions = self.params.batch_size, len(self.geometry.policy_pos)
-        nodes = int(self._tree.counters[NODES]) + batch
-        edges = int(self._tree.counters[EDGES]) + batch * actions
+        """Make room for one more call; return False when the memory allowed does not suffice."""
+        nodes = int(self._tree.counters[NODES]) + self._most_new
+        edges = int(self._tree.counters[EDGES]) + self.params.batch_size * len(self.geometry.policy_pos)
         if nodes <= len(self._tree.node_edge) and edges <= len(self._tree.edge_pos):
             return True
         larger = self._capacity(2 * len(self._tree.node_edge))

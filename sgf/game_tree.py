@@ -1,6 +1,7 @@
 """A game with its variations: numbered nodes over sgfmill's tree, so that properties nobody here knows survive."""
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -21,6 +22,8 @@ LETTERS = {color: letter for letter, color in COLORS.items()}
 # Black's win rate in percent, as Sabaki writes and reads it, and SGF's own property for Black's estimated lead.
 WINRATE, LEAD = "SBKV", "V"
 ROOT = 0
+# What sgfmill says of a board that is no square.
+RECTANGULAR = re.compile(r"bad SZ property: b'(\d+:\d+)'")
 
 
 class GameTree:
@@ -60,7 +63,10 @@ class GameTree:
         try:
             game = Sgf_game.from_bytes(to_utf8(data), override_encoding="UTF-8")
         except (ValueError, RecursionError) as error:
-            raise SGFError(MALFORMED, f"this is no SGF game: {' '.join(str(error).split())}") from None
+            text = " ".join(str(error).split())
+            if size := RECTANGULAR.fullmatch(text):
+                raise SGFError(WRONG_SIZE, f"SZ[{size[1]}] is not a size of a square board") from None
+            raise SGFError(MALFORMED, f"this is no SGF game: {text}") from None
         if not MIN_BOARD_SIZE <= game.get_size() <= MAX_BOARD_SIZE:
             raise SGFError(WRONG_SIZE, f"board size {game.get_size()} is not {MIN_BOARD_SIZE} to {MAX_BOARD_SIZE}")
         root = game.get_root()

@@ -32,11 +32,15 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_commands_can_be_typed(page: Path) -> None:
-    """The programs are no commands of their own: Python runs them."""
+    """The programs are no commands of their own: Python runs them; and a match wants a folder."""
     before = r"^\s*(?:(?:[A-Z_]+=\S+|nice|taskset|-[cn]|\d+|time)\s+)*"
     bare = re.compile(before + r"(?:tools/\w+|\w+)\.py(?= --| \w)|[;&|] (?:tools/\w+|\w+)\.py --", flags=re.MULTILINE)
     blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert not [found.group() for block in blocks for found in bare.finditer(block)]
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    matches = [line for line in lines if "python tools/match.py --" in line and "…" not in line]
+    assert not [line for line in matches if "--dir" not in line]
+    assert not [line for line in lines if re.match(r"\s*(python3?|pip3?) (?!-m venv)", line)]
 
 
 def outline(page: Path) -> dict[str, list[str]]:

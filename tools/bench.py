@@ -26,12 +26,14 @@ from tools.benchlib.measure import BenchSettings, Figure
 from tools.benchlib.options import (
     BOARD_SIZE_OPTION,
     ENGINE_VISITS,
+    JSON_OPTION,
     JUDGED_GAMES,
     KIFU_DIR,
     MODEL,
     SEARCH_VISITS,
     SHORT_VISITS,
     USE_GPU,
+    check_writable,
     count_games,
     with_options,
 )
@@ -241,8 +243,7 @@ def bad_moves(classifier: str, **options: Any) -> None:
 @main.command()
 @click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=60.0, show_default=True,
               help="Length of the measurement, after a warm-up; as long again for the network alone.")
-@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), default=None,
-              help="File to write the figures to.")
+@JSON_OPTION
 @click.option("--visits", "selfplay_visits", type=click.IntRange(2), default=16, show_default=True,
               help="Visits per move.")
 @click.option("--process", "processes", type=click.IntRange(1), default=None,
@@ -282,7 +283,7 @@ def cluster(**options: Any) -> None:
     click.option("--limit", type=FiniteRange(0.0, min_open=True), default=60.0, show_default=True,
                  help="CPU seconds that one point of a curve may take."),
     click.option("--out", "picture", type=click.Path(dir_okay=False, path_type=Path), default=None,
-                 help="PNG file to draw the curves to (needs matplotlib)."),
+                 callback=check_writable, help="PNG file to draw the curves to (needs matplotlib)."),
 )
 def growth(**options: Any) -> None:
     """How cost grows with visits, boards, games at a time, windows and collections (each point once)."""

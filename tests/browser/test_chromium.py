@@ -143,17 +143,24 @@ def test_a_game_at_a_level_with_a_handicap(page: Page) -> None:
     page.click("[data-do=new]")
     expect(page.locator("#new-level option")).to_have_count(20)
     page.select_option("#new-level", "1")
+    page.select_option("#new-handicap", "9")
+    page.select_option("#new-size", "3")  # nine stones would fill it
+    expect(page.locator("#new-handicap")).to_have_value("0")
+    expect(page.locator("#new-handicap option:disabled")).to_have_count(1)
+    page.select_option("#new-size", "5")
     page.select_option("#new-handicap", "2")
     expect(page.locator("#new-komi")).to_have_value("0.5")
     page.click("#new-dialog button.main")
     expect_stones(page, 2, 1)  # the engine's move
     expect(page.locator("#level")).to_have_value("1")
+    expect(page.locator("#strength")).to_be_disabled()  # it does not search
     page.reload()
     expect(page.locator("#level")).to_have_value("1")
     page.click("#language")
     expect(page.locator("#level option").first).to_have_text("1 (入門)")
     page.select_option("#level", "20")
     expect(page.locator("#level")).to_have_value("20")
+    expect(page.locator("#strength")).to_be_enabled()
 
 
 def test_analysis_with_lines_policy_graph_and_mistakes(page: Page) -> None:

@@ -165,7 +165,10 @@ def test_damaged_or_unwritable_files_are_compiled_anew(tmp_path: Path):
     store = FilePerSignature(str(tmp_path), "walk")
     store.save(("int64",), "code")
     [path] = tmp_path.iterdir()
-    for content in (b"", path.read_bytes()[:-3], b"garbage"):
+    whole = path.read_bytes()
+    flipped = bytearray(whole)
+    flipped[-10] ^= 1
+    for content in (b"", whole[:-3], b"garbage", bytes(flipped), whole[:40] + bytes(8) + whole[48:]):
         path.write_bytes(content)
         assert store.load(("int64",)) is None
     shutil.rmtree(tmp_path)

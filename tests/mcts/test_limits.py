@@ -16,13 +16,14 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from engine.options import EngineOptions
 from mcts.constant import MAX_DEPTH
+from mcts.network_calls import Call, NetworkCalls
 from mcts.node import MCTSNode
 from mcts.params import SearchLimit, Selection
 from mcts.progress import SearchProgress
 from mcts.restriction import Restriction
 from mcts.time_manager import StartOptions, TimeManager
 from mcts.tree import MCTSTree
-from mcts.tree_arrays import copy_subtree
+from mcts.tree_arrays import EDGES, NODES, Tree, copy_subtree
 from tests.mcts.clocks import total_left
 from tests.mcts.evaluators import Answer, ColorEvaluator, ConstantEvaluator, HashEvaluator
 from tests.mcts.trees import Game, check_result, check_tree, small_params, snapshot
@@ -439,3 +440,28 @@ def test_pass_is_a_candidate_everywhere() -> None:
         tree = MCTSTree(HashEvaluator(5), 5, small_params())
         tree.search(game.board, game.stone, SearchLimit(1))
         assert PASS in tree.root.action
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(("size", "batch_size"), [(2, 1), (2, 3), (3, 1)])
+def test_a_call_finds_room_for_all_that_it_makes(
+    size: int, batch_size: int, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On tiny boards most lines end the game: nodes that need no network, beyond the positions of the call."""
+    most, start = 0, NetworkCalls.start
+
+    def counted(calls: NetworkCalls, tree: Tree, *arguments: Any) -> Call:
+        nonlocal most
+        before = int(tree.counters[NODES])
+        call = start(calls, tree, *arguments)
+        most = max(most, int(tree.counters[NODES]) - before)
+        assert tree.counters[NODES] <= len(tree.node_edge) and tree.counters[EDGES] <= len(tree.edge_pos)
+        return call
+
+    monkeypatch.setattr(NetworkCalls, "start", counted)
+    tree = MCTSTree(HashEvaluator(size), size, small_params(batch_size, tree_size=1, ahead=6))
+    for moves in range(4):
+        game = Game.random(size, moves, seed=moves)
+        tree.search(game.board, game.stone, SearchLimit(200, strict=True))
+    assert most > batch_size
+    check_tree(tree)

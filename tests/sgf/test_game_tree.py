@@ -85,6 +85,7 @@ def test_komi(komi: str, taken: float) -> None:
 
 @pytest.mark.parametrize(("text", "reason"), [
     ("", "no SGF game"), ("hello", "no SGF game"), ("(;SZ[9];B[aa]", "no SGF game"), ("(;SZ[x])", "no SGF game"),
+    ("(;SZ[9:7];B[aa])", "is not a size of a square board"),
     ("(;SZ[25])", "board size 25"), ("(;SZ[1])", "board size 1 "), ("(;SZ[9];B[zz])", "is not one point"),
     ("(;SZ[9];B[aa](;W[bb])(;W[zz]))", "is not one point"), ("(;SZ[9];B[aa]W[bb])", "aa..bb. is not one point"),
     ("(;SZ[9];B[aa][bb])", "is not one point"), ("(;GM[3]SZ[9])", "not a game of Go"),

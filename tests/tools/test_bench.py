@@ -443,7 +443,8 @@ def test_regret_tries_all_settings_on_the_same_positions(tmp_path: Path, monkeyp
     assert [row[:46].strip() for row in without.output.splitlines()[1:3]] == ["default", "rave=0,widening=0"]
     wrong = ProgramRunner().invoke(main, ["regret", "--change", "c_puct=1", *options, "--search", "uct"])
     assert wrong.exit_code == 2 and "c_puct is none of ucb, fpu" in wrong.output
-    for change, complaint in (("cpuct=1", "cpuct is none of c_puct, "), ("c_puct=much", "c_puct wants a number")):
+    for change, complaint in (("cpuct=1", "cpuct is none of c_puct, "), ("c_puct=much", "c_puct wants a number"),
+                              ("c_puct=nan", "c_puct wants a finite number")):
         wrong = ProgramRunner().invoke(main, ["regret", *options, "--change", change])
         assert wrong.exit_code == 2 and complaint in wrong.output
     empty = ProgramRunner().invoke(main, ["regret", "--kifu-dir", str(tmp_path), "--model", "none"])
@@ -469,3 +470,10 @@ def test_a_judge_takes_a_closer_look_at_moves_it_left_aside() -> None:
     expected = 1 - tree.search(after, Stone.get_opponent_color(color), limit).winrate
     assert judge.regret(left.pos) == best - expected
     assert judge.regret(PASS) <= best
+
+
+@pytest.mark.parametrize("command", ["board", "selfplay", "growth"])
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(command: str, tmp_path: Path) -> None:
+    options = ["--kifu-dir", str(tmp_path)] if command == "growth" else []
+    result = ProgramRunner().invoke(main, [command, *options, "--json", str(tmp_path / "none" / "x.json")])
+    assert result.exit_code == 2 and "is no folder that can be written to" in result.output

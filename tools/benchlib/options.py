@@ -1,5 +1,6 @@
 """The options that commands of tools/bench.py share."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,14 +11,24 @@ from common.command_line import FiniteRange
 from engine.options import DEFAULT_MODEL
 
 
+def check_writable(_: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    """Return a file to be written at the end; raises BadParameter for one that cannot be, before all is measured."""
+    if path is not None and not os.access(path.parent, os.W_OK):
+        raise click.BadParameter(f"{path}: {path.parent} is no folder that can be written to")
+    return path
+
+
+JSON_OPTION = click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), default=None,
+                           callback=check_writable, help="File to write the figures to.")
+
+
 def with_options(*options: Callable) -> Callable:
     """Return a decorator that gives a command the options of every command, and these."""
     common = (
         click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=1.0, show_default=True,
                      help="Length of each run."),
         click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Runs per figure."),
-        click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), default=None,
-                     help="File to write the figures to."),
+        JSON_OPTION,
     )
 
     def decorate(function: Callable) -> Callable:

@@ -6,6 +6,7 @@ than each regret. A judge with the same network thinks like the default setting,
 another network (--judge-model) is not. Matches decide.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any
@@ -82,6 +83,8 @@ def read_change(text: str) -> dict[str, float]:
             value = float(number)
         except ValueError:
             raise ValueError(f"{part}: {name} wants a number") from None
+        if not math.isfinite(value):
+            raise ValueError(f"{part}: {name} wants a finite number")
         changes[name] = round(value) if value.is_integer() and name in WHOLE else value
     return changes
 

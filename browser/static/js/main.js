@@ -143,6 +143,7 @@ function draw() {
   if (document.activeElement !== $("side")) $("side").value = settings.side;
   if (settings.seconds) choose($("strength"), `${settings.seconds} s`, say("secondsEach", settings.seconds));
   else choose($("strength"), settings.visits, say("visitsEach", settings.visits));
+  $("strength").disabled = settings.level < hello.searchLevel;
   if (document.activeElement !== $("level")) $("level").value = settings.level;
   choose($("analysis-visits"), settings.analysisVisits, say("visitsShort", shorten(settings.analysisVisits ?? 0)));
   $("analyze").checked = settings.analyze;
@@ -294,6 +295,7 @@ const actions = {
     $("new-komi").value = game.info.komi;
     $("new-side").value = settings.side;
     $("new-level").value = settings.level;
+    limitHandicap();
     $("new-dialog").showModal();
   },
 };
@@ -361,6 +363,14 @@ $("point-form").onsubmit = (event) => {
   else connection.send("play", { point });
   $("point").value = "";
 };
+// Handicap stones that do not fit the board cannot be chosen.
+function limitHandicap() {
+  for (const option of $("new-handicap").options) option.disabled = Number(option.value) >= Number($("new-size").value) ** 2;
+  if (!$("new-handicap").selectedOptions[0]?.disabled) return;
+  $("new-handicap").value = 0;
+  $("new-komi").value = hello.komi;
+}
+$("new-size").onchange = limitHandicap;
 $("new-handicap").onchange = () => { $("new-komi").value = Number($("new-handicap").value) ? HANDICAP_KOMI : hello.komi; };
 $("new-dialog").onclose = () => {
   if ($("new-dialog").returnValue !== "ok") return;
