@@ -41,7 +41,6 @@ from engine.options import (
     PERSPECTIVES,
     PLAYOUT_PRUNE,
     PLAYOUT_TACTICS,
-    PROGRAM_FOLDER,
     RESIGN_STREAK,
     RESIGN_THRESHOLD,
     EngineOptions,
@@ -58,7 +57,7 @@ from mcts.params import ROLLOUTS
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, WITH_NETWORK
 from mcts.uct.params import UctParams, read_uct_params
 from nn.model_file import CLASSIFIER_FILE, LARGE_BOARD, RANDOM_MODEL
-from program import PROGRAM_NAME, VERSION
+from program import PROGRAM_FOLDER, PROGRAM_NAME, VERSION
 
 MAX_THREADS = 64
 # For a person who sees this program for the first time; a GUI's pipe sees nothing of it.
@@ -231,22 +230,22 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     if arguments["solve"] and arguments["search"] != DEFAULT_SEARCH:
         raise click.UsageError(f"--solve is for --search {DEFAULT_SEARCH}, not for --search {arguments['search']}")
     try:
-        arguments["model"] = find_model(arguments["model"], PROGRAM_FOLDER)
+        arguments["model"] = find_model(arguments["model"])
         if arguments["policy_move"] and arguments["model"] == RANDOM_MODEL:
             print_err("--policy-move with --model none: the moves are those of a network of random weights")
         check_playouts(EngineOptions(**arguments))
         if arguments["value_model"]:
             if arguments["model"] == RANDOM_MODEL:
                 raise click.UsageError("--value-model needs a network for the policy beside it: give --model FILE")
-            arguments["value_model"] = find_file(arguments["value_model"], PROGRAM_FOLDER, "model file",
+            arguments["value_model"] = find_file(arguments["value_model"], "model file",
                                                  "give its path with --value-model")
         if arguments["book"]:
-            arguments["book"] = find_file(arguments["book"], PROGRAM_FOLDER, "book", "tools/book.py makes one")
+            arguments["book"] = find_file(arguments["book"], "book", "tools/book.py makes one")
         is_pruned = arguments["prune"] not in (None, KEEP_ALL)
         if is_pruned and arguments["solve"]:
             raise click.UsageError("--solve proves by all moves, --prune leaves some out: give one of them")
         if is_pruned or arguments["classifier"] != CLASSIFIER_FILE:
-            arguments["classifier"] = find_file(arguments["classifier"], PROGRAM_FOLDER, "classifier",
+            arguments["classifier"] = find_file(arguments["classifier"], "classifier",
                                                 "give its path with --classifier")
     except OSError as error:
         raise click.UsageError(str(error)) from None

@@ -23,7 +23,6 @@ from mcts.constant import C_SCALE, ROOT_NOISE
 from mcts.searches import DEFAULT_TARGET, SELF_PLAY_SEARCH, SELF_PLAY_SEARCHES, TARGETS
 from nn.model_file import RANDOM_MODEL
 
-PROGRAM_DIR = Path(__file__).resolve().parent
 DEFAULT_MODEL = "model/rl-model.bin"
 NO_RESIGN_RATE = 0.1
 TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
@@ -138,7 +137,7 @@ def estimate(settings: Any, model: str, use_gpu: bool, processes: int, batch_siz
 def find_self_play_model(model: str) -> str:
     """Return the model's path; the default one need not be there. Raises FileNotFoundError."""
     try:
-        return find_model(model, PROGRAM_DIR, "has random weights")
+        return find_model(model, "has random weights")
     except FileNotFoundError:
         if model != DEFAULT_MODEL:
             raise

@@ -29,14 +29,14 @@ from common.print_console import print_out
 from nn.training.network_options import NETWORK_DEFAULTS, TAKEN_FROM_START, check_network_options
 from nn.training.objective import BASELINES, IMITATE, NO_BASELINE, OBJECTIVES, REINFORCE, check_objective
 from nn.training.run_config import TrainError
+from program import PROGRAM_FOLDER
 
 if TYPE_CHECKING:
     from nn.data.sources import Sources
 
-PROGRAM_DIR = Path(__file__).resolve().parent
 INTACT = "the files written before are intact"
 
-SL_OUTPUT, RL_OUTPUT = (PROGRAM_DIR / "model" / name for name in ("sl-model.bin", "rl-model.bin"))
+SL_OUTPUT, RL_OUTPUT = (PROGRAM_FOLDER / "model" / name for name in ("sl-model.bin", "rl-model.bin"))
 # Defaults of supervised learning, of --objective reinforce and of --rl.
 DEFAULTS: dict[str, tuple[Any, Any, Any]] = {
     "value_weight": (learning_param.SL_VALUE_WEIGHT, learning_param.RL_VALUE_WEIGHT, learning_param.RL_VALUE_WEIGHT),
@@ -258,7 +258,8 @@ def main(**options: Any) -> None:
     for name, usual in DEFAULTS.items():
         if name != "epochs" and options[name] is None:
             options[name] = usual[way]
-    options["data_dir"], options["output"] = Path(options["data_dir"] or PROGRAM_DIR / "data"), Path(options["output"])
+    options["data_dir"] = Path(options["data_dir"] or PROGRAM_FOLDER / "data")
+    options["output"] = Path(options["output"])
     options["start"], options["tensorboard"] = options["start"] or "", options["tensorboard"] or ""
 
     from nn.data.sources import Sources
@@ -282,7 +283,7 @@ def learn_bad_moves(options: dict[str, Any]) -> None:
     """Learn the classifier of bad moves."""
     from nn.training.bad_moves import BadMoveConfig, learn_from_games
 
-    config = BadMoveConfig.of(options, set(filter(was_given, options)), PROGRAM_DIR)
+    config = BadMoveConfig.of(options, set(filter(was_given, options)), PROGRAM_FOLDER)
     with tell_failures(config.output, INTACT):
         stopped = learn_from_games(config, options["restart"], print_out)
     if stopped:

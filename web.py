@@ -63,7 +63,7 @@ COUNT = click.IntRange(min=1)
 def main(port: int, host: str, token: str, opens: bool, model: str, watch: tuple[Path, ...], **arguments: Any) -> None:
     """Play and analyze in a browser."""
     try:
-        found = find_model(model, Path(__file__).resolve().parent)
+        found = find_model(model)
     except OSError as error:
         raise click.UsageError(str(error)) from None
     options = EngineOptions(model=found, **arguments)

@@ -199,7 +199,7 @@ def check_model(patient: Patient) -> Iterator[Finding]:
 def locate_model(patient: Patient) -> tuple[Patient, Finding | None]:
     """Return the patient with the path of the model file, or why there is none."""
     try:
-        model = find_model(patient.options.model, patient.folder)
+        model = find_model(patient.options.model, folder=patient.folder)
     except OSError as error:
         return patient, Finding(FAIL, "model", f"{error}, or get the bundled one back: "
                                                "git checkout -- model/model.bin")

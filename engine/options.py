@@ -21,9 +21,9 @@ from nn.model_file import (
     split_models,
     tells_lead,
 )
+from program import PROGRAM_FOLDER
 
 DEFAULT_MODEL = "model/model.bin"
-PROGRAM_FOLDER = Path(__file__).resolve().parents[1]
 
 RESIGN_THRESHOLD = 0.05
 RESIGN_STREAK = 3
@@ -202,7 +202,7 @@ class EngineOptions:
         params = replace(self.search_params(),
                          tactics=self._choose_tactics(PLAYOUT_TACTICS if has_priors else Tactics()))
         try:
-            path = find_file(self.classifier, PROGRAM_FOLDER, "classifier", "")
+            path = find_file(self.classifier, "classifier", "")
         except FileNotFoundError:
             return params
         if self.prune is None and board_size in CLASSIFIER_SIZES:
@@ -215,7 +215,7 @@ class EngineOptions:
                        usual.leaf if self.leaf_tactics is None else self.leaf_tactics, self.tactics_prior)
 
 
-def find_model(model: str, program_folder: Path, without: str = "plays by playouts, without one") -> str:
+def find_model(model: str, without: str = "plays by playouts, without one", folder: Path = PROGRAM_FOLDER) -> str:
     """Return the path of the model file (find_file), or "none" (a random network, asked for by name) as it is.
 
     `without` says what the program does with "none".
@@ -225,11 +225,11 @@ def find_model(model: str, program_folder: Path, without: str = "plays by playou
     """
     if model.lower() == RANDOM_MODEL:
         return RANDOM_MODEL
-    parts = [model] if (program_folder / model).is_file() else split_models(model)
+    parts = [model] if (folder / model).is_file() else split_models(model)
     if not all(part.strip() for part in parts):
         raise OSError(f"--model {model!r}: a name is missing{' beside the comma' if len(parts) > 1 else ''}")
-    paths = [find_file(part.strip(), program_folder, "model file",
-                       f"give its path with --model (--model none {without})") for part in parts]
+    paths = [find_file(part.strip(), "model file", f"give its path with --model (--model none {without})", folder)
+             for part in parts]
     try:
         find_common_sizes(paths)
     except ModelFileError as error:
@@ -237,14 +237,14 @@ def find_model(model: str, program_folder: Path, without: str = "plays by playou
     return BETWEEN_MODELS.join(paths)
 
 
-def find_file(name: str, program_folder: Path, what: str, advice: str) -> str:
-    """Return the path of a file, looked up in the current directory, then beside the program.
+def find_file(name: str, what: str, advice: str, folder: Path = PROGRAM_FOLDER) -> str:
+    """Return the path of a file, looked up in the current directory, then in `folder`, beside the program.
 
     Raises FileNotFoundError with a message for the user.
     """
     tried = [Path(name).expanduser()]
     if not tried[0].is_absolute():
-        tried.append(program_folder / name)
+        tried.append(folder / name)
     for path in tried:
         if path.is_file():
             return str(path)

@@ -22,6 +22,7 @@ from typing import Any
 from common.exit_status import EXIT_FAILED, EXIT_REFUSED
 from common.print_console import print_err
 from nn.model_file import RANDOM_MODEL, ModelFile, read_model_file
+from program import PROGRAM_FOLDER
 from selfplay.worker import ENDED, GAME, WorkerTask, describe_failure, run_worker
 from selfplay.worker_pool import WRITERS, SelfPlayError, WorkerHandle
 from sgf.selfplay_record import write_game
@@ -34,7 +35,6 @@ except ModuleNotFoundError as error:
         raise
     raise SelfPlayError("--ray needs the package ray: pip install ray", EXIT_REFUSED) from None
 
-ROOT = Path(__file__).resolve().parent.parent
 # What a worker imports; it is sent to the nodes.
 SOURCES = ("common", "board", "sgf", "nn", "mcts", "selfplay", "program.py", "learning_param.py")
 
@@ -226,10 +226,10 @@ def give_up(address: str) -> None:
 def copy_sources(names: Iterable[str], folder: Path) -> None:
     """Copy parts of the program, and nothing else."""
     for name in names:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        if (PROGRAM_FOLDER / name).is_dir():
+            shutil.copytree(PROGRAM_FOLDER / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
-            shutil.copy2(ROOT / name, folder)
+            shutil.copy2(PROGRAM_FOLDER / name, folder)
 
 
 def is_alive(node: dict[str, Any]) -> bool:

@@ -39,7 +39,6 @@ from tools.benchlib.options import (
 )
 from tools.benchlib.report import Report
 
-PROGRAM_DIR = Path(__file__).resolve().parents[1]
 RANDOM = "has random weights"  # what --model none does
 
 Suite = Callable[[BenchSettings], Iterable[Figure | str]]
@@ -58,8 +57,8 @@ def run(suites: Iterable[Suite], json_path: Path | None, **options: Any) -> None
 def run_with_model(suites: Iterable[Suite], model: str, **options: Any) -> None:
     """Run suites that need the network."""
     if judge := options.get("judge_model"):
-        options["judge_model"] = find_model(judge, PROGRAM_DIR, RANDOM)
-    run(suites, model=find_model(model, PROGRAM_DIR, RANDOM), **options)
+        options["judge_model"] = find_model(judge, RANDOM)
+    run(suites, model=find_model(model, RANDOM), **options)
 
 
 def check_changes(context: click.Context, _: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -236,7 +235,7 @@ def bad_moves(classifier: str, **options: Any) -> None:
     """How many bad moves a classifier, and the network's policy, tell from good ones, and at what cost."""
     from tools.benchlib.bad_moves_bench import measure_bad_moves
 
-    path = find_file(classifier, PROGRAM_DIR, "classifier", "give its path with --classifier")
+    path = find_file(classifier, "classifier", "give its path with --classifier")
     run_with_model([measure_bad_moves], classifier=find_classifier(path, options["board_size"]), **options)
 
 

@@ -171,7 +171,7 @@ def main(out: Path, board_size: int, komi: float, model: str, visits: int, minut
         if (book.board_size, book.komi) != (board_size, komi):
             raise BookError(f"{out} is for size {book.board_size} and komi {book.komi:g}: give --size and --komi so")
         options = EngineOptions(size=board_size, komi=komi, visits=visits, strict_visits=visits,
-                                model=find_model(model, Path(__file__).resolve().parents[1]))
+                                model=find_model(model))
         engine = Engine(options.for_model(), make_source(options))
         replies = count_replies(kifu_dir, board_size, plies) if kifu_dir else {}
         make_book(BookMaker(engine, book, replies, least_likely, plies), out, minutes, positions)

@@ -24,8 +24,6 @@ from common.exit_status import ProgramError, status_of_stop, tell_failures
 from common.print_console import print_err
 from engine.options import find_model
 
-PROGRAM_DIR = Path(__file__).resolve().parents[1]
-
 
 @click.command(context_settings={"show_default": True})
 @click.option("--save-dir", type=click.Path(exists=True, file_okay=False, path_type=Path), default="archive",
@@ -50,7 +48,7 @@ def main(
     from selfplay.reanalysis import choose_oldest, search_again
     from sgf.archive import list_archive
 
-    model = find_model(model, PROGRAM_DIR, "has random weights")
+    model = find_model(model, "has random weights")
     with tell_failures(save_dir, "the games written before are intact"), lock_archive(save_dir):
         newest = max(list_archive(save_dir).items(), default=None)
         settings = read_settings(newest[1]) if newest else None

@@ -29,7 +29,6 @@ from sgf.reader import SGFReader
 from tools.board_picture import BEST_COLOR, center, draw_board, draw_position
 from tools.treelib.svg import CELL
 
-PROGRAM_DIR = Path(__file__).resolve().parents[1]
 # Radius of the mark on a point that is kept.
 MARK = CELL * 0.22
 
@@ -69,8 +68,8 @@ def read_position(game: Path, moves: int | None, rules: Rules) -> GoBoard:
 def main(game: Path, moves: int | None, prune: float, search: str, model: str, classifier: str, out: Path) -> None:
     """Draw a position of GAME, an SGF file, with the points that are kept in the tree."""
     with tell_failures(out):
-        path = find_file(classifier, PROGRAM_DIR, "classifier", "give its path with --classifier")
-        options = EngineOptions(prune=prune, search=search, model=find_model(model, PROGRAM_DIR), classifier=path)
+        path = find_file(classifier, "classifier", "give its path with --classifier")
+        options = EngineOptions(prune=prune, search=search, model=find_model(model), classifier=path)
         engine = Engine(options.for_model(), make_source(options))
         board = read_position(game, moves, engine.board.rules)
         engine.set_board(board)

@@ -99,21 +99,21 @@ def test_model_lookup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         (folder / "model").mkdir(parents=True)
     monkeypatch.chdir(here)
     (beside / "model" / "a.bin").touch()
-    assert find_model("model/a.bin", beside) == str(beside / "model" / "a.bin")
+    assert find_model("model/a.bin", folder=beside) == str(beside / "model" / "a.bin")
     (here / "model" / "a.bin").touch()
-    assert find_model("model/a.bin", beside) == "model/a.bin"
-    assert find_model("None", beside) == "none"
+    assert find_model("model/a.bin", folder=beside) == "model/a.bin"
+    assert find_model("None", folder=beside) == "none"
     with pytest.raises(FileNotFoundError, match="here/b.bin and .*program/b.bin"):
-        find_model("b.bin", beside)
+        find_model("b.bin", folder=beside)
 
 
 def test_models_of_an_ensemble_are_looked_up_one_by_one(tmp_path: Path):
     for name in ("a.bin", "b.bin", "c,d.bin"):
         (tmp_path / name).touch()
-    assert find_model("a.bin, b.bin", tmp_path) == f"{tmp_path}/a.bin,{tmp_path}/b.bin"
-    assert find_model("c,d.bin", tmp_path) == f"{tmp_path}/c,d.bin"
+    assert find_model("a.bin, b.bin", folder=tmp_path) == f"{tmp_path}/a.bin,{tmp_path}/b.bin"
+    assert find_model("c,d.bin", folder=tmp_path) == f"{tmp_path}/c,d.bin"
     with pytest.raises(FileNotFoundError, match="program/e.bin|e.bin; give its path"):
-        find_model("a.bin,e.bin", tmp_path)
+        find_model("a.bin,e.bin", folder=tmp_path)
 
 
 def test_note_on_conflicting_times():

@@ -5,7 +5,6 @@ Letters: G games, N of them that go on, L moves of the longest game, S board siz
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +19,6 @@ from nn.inference.board_evaluator import BoardEvaluator
 from nn.model_file import ModelFileError
 from tools.labellib.teacher import LabelError
 from tools.labellib.walks import Walks, read_policies
-
-PROGRAM_DIR = Path(__file__).resolve().parents[2]
 
 
 @contextmanager
@@ -87,7 +84,7 @@ class Judge:
 def find_network(option: str, path: str) -> str:
     """Return where a model file is; raises LabelError."""
     try:
-        return find_file(path, PROGRAM_DIR, "model file", f"give its path with {option}")
+        return find_file(path, "model file", f"give its path with {option}")
     except FileNotFoundError as error:
         raise LabelError(str(error)) from None
 

@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 
 from gtp.engine_process import get_search_path
+from program import PROGRAM_FOLDER
 from tools.matchlib.errors import MatchError
-
-REPOSITORY_ROOT = Path(__file__).resolve().parents[2]
 
 
 def split_command(text: str) -> list[str]:
@@ -46,7 +45,7 @@ def split_command(text: str) -> list[str]:
 
 def _find_script(name: str) -> Path:
     """Return the full path of a Python script; raises MatchError when there is none."""
-    for base in (Path.cwd(), REPOSITORY_ROOT):
+    for base in (Path.cwd(), PROGRAM_FOLDER):
         path = base / name
         if path.is_file():
             return path.resolve()
