@@ -90,12 +90,12 @@ done
 python=${PYTHON:-$([ -x .venv/bin/python ] && echo .venv/bin/python || echo python3)}
 generations=$MODEL/generations
 matches=$MODEL/matches
-mkdir -p "$ARCHIVE" "$DATA" "$generations" "$matches"
+$dry_run || mkdir -p "$ARCHIVE" "$DATA" "$generations" "$matches"
 
 # Two loops on the same files would spoil each other's work. The lock ends with the last process that holds it, and is
 # handed down, so that the remains of a killed loop are noticed, too.
-exec 9>"$MODEL/rl-lock"
-if command -v flock >/dev/null; then
+$dry_run || exec 9>"$MODEL/rl-lock"
+if ! $dry_run && command -v flock >/dev/null; then
     flock -n 9 || die "another pipeline.sh, or a program that one left behind, is at work in $MODEL: let it end first"
 fi
 
@@ -151,7 +151,9 @@ put() { # put FILE FILE: copy so that the new file is there as a whole or not at
 }
 
 network() { # network GENERATION: its model file, "none" for the random weights of a start from nothing
-    if [ -f "$generations/$1.bin" ]; then echo "$generations/$1.bin"; else echo none; fi
+    if [ -f "$generations/$1.bin" ]; then echo "$generations/$1.bin"
+    elif $dry_run && [ "$1" -eq 0 ] && [ -n "$start" ]; then echo "$start"
+    else echo none; fi
 }
 
 engine() { # engine GENERATION: its command line, as tools/match.py takes it
@@ -307,7 +309,7 @@ trained=$(newest "$generations" .bin)
 if [ -n "$start" ] && ! cmp -s "$start" "$generations/0.bin"; then
     [ "$trained" -eq 0 ] && [ ! -f "$generations/0.bin" ] \
         || die "the run in $MODEL began from another network: leave out --start, or give another MODEL folder"
-    put "$start" "$generations/0.bin"
+    $dry_run || put "$start" "$generations/0.bin"
 fi
 if $dry_run; then
     player=0

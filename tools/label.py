@@ -24,8 +24,10 @@ from common.command_line import run_command
 from common.exit_status import tell_failures
 from common.interrupt import raise_on_sigterm
 from common.print_console import print_err
+from nn.data.game_encoder import GameEncoder
 from nn.data.game_report import GameReport
 from sgf.collection import Kifu, Skipped, cut_into_pieces, list_sgf_files, read_pieces
+from sgf.grammar import SGFError
 from tools.labellib.network_teacher import NetworkTeacher, names_model
 from tools.labellib.store import LabelStore, hold_labels
 from tools.labellib.teacher import KEPT, STOPPED, LabelError, Question, Teacher, takes_turns
@@ -43,13 +45,19 @@ def list_games(kifu_dir: Path) -> list[tuple[str, str]]:
 
 
 def read_games(files: list[tuple[str, str]], board_size: int, report: GameReport) -> Iterator[tuple[str, Kifu]]:
-    """Yield the games that can be labelled; report the others."""
+    """Yield the games that can be labelled; report the others, illegal ones among them: teachers play them through."""
+    encoder = GameEncoder(board_size)
     for name, path in files:
         games, skipped = read_pieces(cut_into_pieces(path), [board_size])
         if len(games) > 1:
             skipped = [Skipped(path, SEVERAL, "more than one game in a file")]
         elif games and not takes_turns(games[0]):
             skipped = [Skipped(path, NO_TURNS, "a player moves twice in a row")]
+        elif games:
+            try:
+                encoder.check(games[0])
+            except SGFError as error:
+                skipped = [Skipped(path, error.kind, str(error))]
         if skipped:
             report.skip(skipped[0])
         elif games:

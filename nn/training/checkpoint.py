@@ -115,7 +115,10 @@ def plan_reinforcement(
     if saved.generation > target.generation:
         raise TrainError(f"{path} has learnt from generation {saved.generation}, but the data end at generation "
                          f"{target.generation}: give the archive of that run, or start anew with --restart true")
+    is_over = saved.finished and saved.generation == target.generation and saved.epoch >= target.epoch
+    if is_over and old.get("data") == own["data"]:
+        return Resume.DONE
     same_pass = saved.generation == target.generation and all(old.get(name) == own[name] for name in PASS)
     if not same_pass:
         return Resume.NEW_DATA
-    return Resume.DONE if saved.finished and saved.epoch >= target.epoch else Resume.EXACT
+    return Resume.EXACT

@@ -75,9 +75,11 @@ def test_the_newest_network_plays(root: Path, environment: dict[str, str]) -> No
 
 @pytest.mark.slow
 def test_a_dry_run_tells_what_a_generation_takes(root: Path, environment: dict[str, str]) -> None:
-    status, output = finish(root, environment, "--dry-run")
-    assert status == 0 and "4 generations are left" in output and "hours of self-play" in output
-    assert "once there are games" in output and not list(Path(environment["ARCHIVE"]).iterdir())
+    for start in ((), ("--start", str(root / "model" / "dual-net.bin"))):
+        status, output = finish(root, environment, "--dry-run", *start)
+        assert status == 0 and "4 generations are left" in output and "hours of self-play" in output
+        assert "once there are games" in output
+        assert not any(Path(environment[name]).exists() for name in ("ARCHIVE", "DATA", "MODEL"))
     assert finish(root, {**environment, "GENERATIONS": "1"})[0] == 0
     status, output = finish(root, environment, "--dry-run")
     assert status == 0 and "3 generations are left" in output and "hours of training" in output

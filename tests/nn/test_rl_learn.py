@@ -87,6 +87,11 @@ def test_a_generation_is_learnt_once(
     config.output.unlink()
     assert train(config, REINFORCEMENT) == ""
     assert "Generation 1 is learnt already" in capsys.readouterr().out
+    before = checkpoint(config)["progress"]["step"]
+    for change in ({"batch_size": config.batch_size + 1}, {"seed": 77}, {"test_share": 0.4}, {"learning_rate": 0.5}):
+        train(replace(config, **change), REINFORCEMENT)
+        assert "Generation 1 is learnt already" in capsys.readouterr().out and (
+            checkpoint(config)["progress"]["step"] == before)
     assert same(checkpoint(config), state) and config.output.read_bytes() == model
     assert train(replace(config, epochs=2), REINFORCEMENT) == ""
     assert checkpoint(config)["progress"]["epoch"] == 2

@@ -29,6 +29,8 @@ GAMES = {
     "c.sgf": "(;SZ[5]KM[0.5];B[cc];W[dd];B[ee];W[aa])",
     "twice.sgf": "(;SZ[5];B[cc];B[dd])",
     "wide.sgf": "(;SZ[9];B[cc])",
+    "occupied.sgf": "(;SZ[5];B[aa];W[bb];B[aa])",
+    "endless.sgf": "(;SZ[5];B[ba];W[aa];B[ab];W[aa];B[ba];W[ab];B[bb];W[aa];B[ab];W[ba])",  # in a string of one point
 }
 
 
@@ -55,6 +57,7 @@ def test_every_position_is_labelled(games: Path) -> None:
     status, said = run(games)
     assert status == 0 and "3 games labelled" in said
     assert "twice.sgf: a player moves twice" in said and "wide.sgf: board size 9" in said
+    assert "occupied.sgf: move 3, black A5, is illegal" in said and "endless.sgf: move " in said
     file = read_labels(games.parent / "labels.npz", 5)
     assert list(file.place) == ["a.sgf", "b.sgf", "c.sgf"] and len(file.labels.win_rate) == 9
     labels = file.of_game("c.sgf", 4)
