@@ -51,7 +51,7 @@ def read_checkpoint(files: RunFiles, device: torch.device) -> dict[str, Any]:
 
 def find_changes(old: dict[str, Any], own: dict[str, Any]) -> str:
     """Return in which settings and data two runs differ, empty if they do not; a setting of None is left open."""
-    before = {**asdict(TrainConfig()), **old}
+    before = {**asdict(TrainConfig()), "labels": own.get("labels"), **old}  # earlier versions did not record them
     changed = [name for name, value in own.items() if value is not None and before.get(name) != value]
     return "; ".join("other training data" if name == "data" else f"{name} {before.get(name)} -> {own[name]}"
                      for name in changed)

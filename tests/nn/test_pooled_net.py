@@ -88,7 +88,7 @@ def test_a_file_says_what_it_holds(tmp_path: Path) -> None:
     ({"config": None}, "does not say the shape"),
     ({"config": {"block": "brick"}}, "unknown block 'brick'"),
     ({"config": {"features": "poor"}}, "unknown features 'poor'"),
-    ({"config": {"filters": 10**9}}, "1000000000 filters, not 1 to"),
+    ({"config": {"filters": 10**9}}, "1000000000 filters, not 4 to"),
     ({"config": {"blocks": 3, "filters": 16}}, "has no tensor blocks.2"),
     ({"weights": {"x": 1}}, "no state_dict"),
     ({"weights": {}}, "no state_dict"),
