@@ -18,9 +18,9 @@ class MCTSNode:
     (children_policy), edge_visits (children_visits) and so on.
     """
 
-    def __init__(self, tree: Tree, index: int) -> None:
-        """Look at node `index` of `tree`."""
-        self._tree = tree
+    def __init__(self, tree: Tree, index: int, has_proofs: bool = False) -> None:
+        """Look at node `index` of `tree`; `has_proofs` says whether outcomes are proven there (Selection.solve)."""
+        self._tree, self._has_proofs = tree, has_proofs
         self.index = index
         first = int(tree.node_edge[index])
         self._edges = slice(first, first + int(tree.node_edges[index]))
@@ -105,18 +105,25 @@ class MCTSNode:
         index = int(self.children_index[i])
         if index == NOT_EXPANDED or self._tree.node_kind[index] < EXPANDED:
             return None
-        return MCTSNode(self._tree, index)
+        return MCTSNode(self._tree, index, self._has_proofs)
 
     def contenders(self) -> np.ndarray:
         """Return the numbers of the candidates that may be the best: those proven to win where the node is won.
 
         Else all but those that are proven to lose; all of a lost node.
         """
+        if not self._has_proofs:
+            return np.arange(self.num_children)
         if self._tree.node_kind[self.index] == WON:
             return np.array([i for i in range(self.num_children) if self._outcome_after(i) == LOST])
         after = self.children_index
         is_lost = (after != NOT_EXPANDED) & (self._tree.node_kind[after] == WON)
         return np.flatnonzero(~is_lost | is_lost.all())
+
+    @property
+    def contending_visits(self) -> np.ndarray:
+        """Finished visits of the contenders."""
+        return self.children_visits[self.contenders()] if self._has_proofs else self.children_visits
 
     def ranking(self) -> list[int]:
         """Return the candidates' numbers from best to worst: contenders, then by visits, then value, then prior."""

@@ -94,6 +94,6 @@ class SearchProgress:
         """
         if self.limit.strict:
             return root.num_children < 2 and math.isfinite(self.limit.seconds)
-        visits = np.sort(root.children_visits[root.contenders()])
+        visits = np.sort(root.contending_visits)
         remaining = min(float(self.limit.visits - root.node_visits), self.visits_in_time)
         return len(visits) < 2 or share * visits[-1] - visits[-2] > remaining

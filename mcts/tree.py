@@ -109,7 +109,7 @@ class MCTSTree:
     @property
     def root(self) -> MCTSNode:
         """The root of the last search."""
-        return MCTSNode(self._tree, ROOT)
+        return MCTSNode(self._tree, ROOT, self.params.selection.solve)
 
     @property
     def arrays(self) -> Tree:
