@@ -254,8 +254,7 @@ class Engine(Game):
         return choice, limit
 
     def _look_up(self, color: Stone, watch: Watch) -> Choice | None:
-        """Return the book's move, None where it has none or one that is not wanted; say once if it is for other games.
-        """
+        """Return the book's move, None if it has none or one that is not wanted; say once if it is for other games."""
         book = self._book
         if book is None or self.options.level < FULL_LEVEL:
             return None

@@ -174,12 +174,7 @@ def _read_rules(fields: QueryFields, query: Query) -> None:
     """Take over rules and komi; what cannot be played is replaced, and that is a warning."""
     value = fields.get("rules")
     if isinstance(value, str):
-        name = normalize_name(value)
-        try:
-            wanted = dict(NAMED_RULES[name], whiteHandicapBonus=HANDICAP_BONUS.get(name, "0")) if (
-                name in NAMED_RULES) else parse_rules(value)
-        except ValueError:
-            raise QueryError("rules", f"Could not parse rules: {value[:MAX_ECHO]}") from None
+        wanted = _read_rules_text(value)
     elif isinstance(value, dict):
         wanted = dict(value)
     else:
@@ -201,6 +196,16 @@ def _read_rules(fields: QueryFields, query: Query) -> None:
     query.komi = fields.number("komi", -MAX_KOMI, MAX_KOMI, KOMI_MESSAGE)
     if query.komi is not None and not (2 * query.komi).is_integer():
         raise QueryError("komi", KOMI_MESSAGE)
+
+
+def _read_rules_text(text: str) -> dict[str, Any]:
+    """Return the fields of rules by their name, or written out; raises QueryError."""
+    if (name := normalize_name(text)) in NAMED_RULES:
+        return dict(NAMED_RULES[name], whiteHandicapBonus=HANDICAP_BONUS.get(name, "0"))
+    try:
+        return parse_rules(text)
+    except ValueError:
+        raise QueryError("rules", f"Could not parse rules: {text[:MAX_ECHO]}") from None
 
 
 def _read_search(fields: QueryFields, query: Query) -> None:

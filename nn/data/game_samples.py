@@ -22,7 +22,7 @@ from common.cores import count_usable_cores
 from common.kernel import kernel
 from nn.data.dataset import Samples, TrainingData, split_samples
 from nn.data.game_file import GameFile
-from nn.data.labels import OWNERSHIP_STEPS, unpack_policies
+from nn.data.labels import OWNERSHIP_STEPS, Labels, unpack_policies
 from nn.feature import Encoder, PlaneSet, Positions, remember, take_position
 
 # Batches that are encoded ahead of the network.
@@ -89,6 +89,11 @@ class NamedGames(NamedTuple):
     searched: bool = False  # self-play: only positions with a policy, the search's or a teacher's, are samples
 
 
+def sum_labels(labels: Labels) -> int:
+    """Return a sum that tells what is said of positions from what somebody else says of them."""
+    return crc32(labels.policy_value.data, crc32(labels.win_rate.data))
+
+
 class GameSamples(TrainingData):
     """Samples of games on boards of one size."""
 
@@ -98,7 +103,8 @@ class GameSamples(TrainingData):
         self.board_size, self._batch_size, self._seed = board_size, batch_size, seed
         # The policy of self-play is the target whole, as a search found it: its moves were drawn with Gumbel noise.
         self._teacher_weights = [1.0 if file.searched else teacher_weight for file in files]
-        self._names, self._games = [file.name for file in files], [file.games for file in files]
+        self._games = [file.games for file in files]
+        self._identity = [[name, len(games.pos), sum_labels(games.labels)] for name, games, _ in files]
         self._label_start = [games.labels.policy_start for games in self._games]
         self._offset = np.cumsum([0] + [len(games.pos) for games in self._games])
         rows = [np.flatnonzero(file.games.labels.policy_count) if file.searched else np.arange(len(file.games.pos))
@@ -138,9 +144,7 @@ class GameSamples(TrainingData):
 
     def identity(self) -> list[Any]:
         """Return what tells these data from others: for each file its positions, and a sum of what is said of them."""
-        sums = [crc32(games.labels.policy_value.tobytes(), crc32(games.labels.win_rate.tobytes()))
-                for games in self._games]
-        return [[name, len(games.pos), own] for name, games, own in zip(self._names, self._games, sums, strict=True)]
+        return self._identity
 
     def training_batches(self, epoch: int, skip: int = 0) -> Iterator[tuple[Samples, np.ndarray]]:
         """Yield batches and the symmetry [N] of each sample, from batch number `skip` of the epoch on.
