@@ -34,6 +34,26 @@ def raise_on_sigterm() -> Iterator[None]:
 
 
 @contextmanager
+def finish_first() -> Iterator[None]:
+    """Let handlers of SIGINT and SIGTERM run when this context is left, for work that would lose what they raise."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    held = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in held:
+        signal.signal(number, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in held.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
+
+
+@contextmanager
 def block_interrupts() -> Iterator[None]:
     """Let processes that are started inside inherit a blocked SIGINT; one that comes meanwhile acts afterwards.
 

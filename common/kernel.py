@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
+from common.interrupt import finish_first
 from common.kernel_cache import KernelCache, cache_folder
 from common.kernel_parts import PartCache, PartCompiler
 
@@ -77,7 +78,10 @@ def kernel(function: Function) -> Function:
 
     def compile_or_interpret(*arguments: Any, **named: Any) -> Any:
         """Return what numba is to call for these arguments, of types that it has not met."""
-        return compile_for(*arguments, **named) if _patience.endless else function
+        if not _patience.endless:
+            return function
+        with finish_first():  # what is raised while LLVM calls back into Python is lost, and the code with it
+            return compile_for(*arguments, **named)
 
     def get_inlined(arguments: Any, named: dict[str, Any]) -> Any:
         """Return how another kernel calls this one."""

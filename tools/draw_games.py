@@ -64,11 +64,11 @@ def check_settings(folder: Path, settings: DrawSettings) -> None:
     write_atomically(path, json.dumps(own, indent=1).encode())
 
 
-def check_judges(settings: DrawSettings) -> None:
+def check_judges(settings: DrawSettings, use_gpu: bool) -> None:
     """Have the networks loaded, and converted, once; raises LabelError where one cannot judge."""
     for option, path in (("--teacher", settings.teacher), ("--model", settings.student)):
         with naming_option(option):
-            judge = load_judge(path, settings.size) if path else None
+            judge = load_judge(path, settings.size, use_gpu) if path else None
         if judge is not None and option == "--teacher":
             check_tells_lead(judge, path)
 
@@ -99,15 +99,17 @@ def draw(shards: list[Shard], processes: int) -> int:
               help="Share of games that are played on when they are decided.")
 @click.option("--process", "processes", type=click.IntRange(1), default=None, help="Processes.  [default: one a core]")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the games.")
-def main(teacher: str, out_dir: Path, games: int, model: str, processes: int | None, **options: Any) -> None:
+@click.option("--use-gpu", type=bool, default=True, help="Use the first CUDA device if there is one.")
+def main(teacher: str, out_dir: Path, games: int, model: str, processes: int | None, use_gpu: bool,
+         **options: Any) -> None:
     """Draw games from a strong network's policy, labelled by it."""
     with tell_failures(out_dir, KEPT, STOPPED):
         student = model and find_network("--model", model)
         settings = DrawSettings(name_network(find_network("--teacher", teacher)), name_network(student), **options)
         with raise_on_sigterm(), hold_folder(out_dir):
-            check_judges(settings)
+            check_judges(settings, use_gpu)
             check_settings(out_dir, settings)
-            shards = [Shard(settings, out_dir, number) for number in range(-(-games // SHARD_GAMES))]
+            shards = [Shard(settings, out_dir, number, use_gpu) for number in range(-(-games // SHARD_GAMES))]
             positions = draw(shards, processes or count_usable_cores())
             print_err(f"{len(shards) * SHARD_GAMES} games in {out_dir}, {positions} positions of them new")
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import signal
 import threading
 import uuid
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from numba.core import event
 
+from common.interrupt import Terminated, raise_on_sigterm
 from common.kernel import wait_for_compiler, without_compiler
 from common.kernel_parts import PartLibrary
 
@@ -98,6 +100,22 @@ def test_a_command_that_has_waited_long_enough_compiles(kernels: ModuleType):
         assert kernels.walk.signatures
     kernels.step(*arguments()[:1], 1)
     assert kernels.step.signatures
+
+
+def test_a_signal_waits_for_the_compiler(kernels: ModuleType, monkeypatch: pytest.MonkeyPatch):
+    """Whatever is raised while LLVM hands over what it has compiled is lost; the kernel used to fail instead."""
+    save = type(kernels.step._cache).save_overload
+
+    def send_and_save(*arguments: Any) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        save(*arguments)
+
+    monkeypatch.setattr(type(kernels.step._cache), "save_overload", send_and_save)
+    with pytest.raises(Terminated), raise_on_sigterm():
+        kernels.walk(*arguments())
+    monkeypatch.undo()
+    assert kernels.walk.signatures
+    assert kernels.walk(*arguments()) == kernels.walk.py_func(*arguments())
 
 
 def test_parts_are_bitcode_that_only_kernels_call(kernels: ModuleType):

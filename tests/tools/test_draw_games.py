@@ -111,8 +111,8 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, models: tuple[str, str]) -> 
 def test_no_game_is_called_as_one_of_another_run(tmp_path: Path) -> None:
     """Files of games of several runs can lie in one folder: labels find each by its name."""
     runs = [DrawSettings("teacher", "", SIZE, 7.0, 0.3, seed) for seed in (0, 1)]
-    names = {path.name for settings in runs for number in range(3)
-             for path in (Shard(settings, tmp_path, number).games, Shard(settings, tmp_path, number).labels)}
+    shards = [Shard(settings, tmp_path, number, False) for settings in runs for number in range(3)]
+    names = {path.name for shard in shards for path in (shard.games, shard.labels)}
     assert len(names) == 2 * 3 * 2
 
 

@@ -63,6 +63,7 @@ class Shard(NamedTuple):
     settings: DrawSettings
     folder: Path
     number: int
+    use_gpu: bool
 
     @property
     def name(self) -> str:
@@ -81,9 +82,9 @@ class Shard(NamedTuple):
 
 
 @cache
-def load_judge(model: str, board_size: int) -> BoardEvaluator:
-    """Return a model's evaluator, on one core; raises ModelFileError."""
-    return load_evaluator(model, board_size, threads=1)
+def load_judge(model: str, board_size: int, use_gpu: bool) -> BoardEvaluator:
+    """Return a model's evaluator, on the first GPU or on one core; raises ModelFileError."""
+    return load_evaluator(model, board_size, use_gpu, threads=1)
 
 
 class Drawer:
@@ -93,7 +94,8 @@ class Drawer:
         """Begin its games; raises ModelFileError."""
         settings, self._rng = shard.settings, np.random.default_rng([shard.settings.seed, shard.number])
         self._shard, self._size, self._longest = shard, settings.size, MOVES_PER_POINT * settings.size**2
-        evaluators = [load_judge(path, settings.size) for path in (settings.teacher, settings.student) if path]
+        evaluators = [load_judge(path, settings.size, shard.use_gpu)
+                      for path in (settings.teacher, settings.student) if path]
         self._teacher, *students = (Judge(evaluator, SHARD_GAMES) for evaluator in evaluators)
         self._student = students[0] if students else None
         plane_set = join_plane_sets([evaluator.plane_set for evaluator in evaluators])
