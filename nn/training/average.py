@@ -12,17 +12,15 @@ class WeightAverage:
         """Start from the network's present weights; `decay` is the share kept per step, such as 0.999."""
         self.decay = decay
         self.network = copy.deepcopy(network).eval()
-        self._own = list(self.network.state_dict().values())
-        self._source = list(network.state_dict().values())
+        pairs = list(zip(self.network.state_dict().values(), network.state_dict().values(), strict=True))
+        self._averaged = [pair for pair in pairs if pair[0].is_floating_point()]
+        # How many batches a norm has seen is a whole number, and taken over.
+        self._taken = [pair for pair in pairs if not pair[0].is_floating_point()]
 
     @torch.no_grad()
     def update(self, step: int) -> None:
         """Move towards the network after step number `step` (from 0); early steps move faster."""
-        decay = min(self.decay, (1.0 + step) / (10.0 + step))
-        floats = [own.is_floating_point() for own in self._own]
-        pairs = list(zip(self._own, self._source, floats, strict=True))
-        torch._foreach_lerp_([own for own, _, is_float in pairs if is_float],
-                             [source for _, source, is_float in pairs if is_float], 1.0 - decay)
-        for own, source, is_float in pairs:
-            if not is_float:
-                own.copy_(source)
+        weight = 1.0 - min(self.decay, (1.0 + step) / (10.0 + step))
+        torch._foreach_lerp_([own for own, _ in self._averaged], [source for _, source in self._averaged], weight)
+        if self._taken:
+            torch._foreach_copy_([own for own, _ in self._taken], [source for _, source in self._taken])

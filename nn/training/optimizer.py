@@ -1,6 +1,6 @@
 """How a gradient becomes a step: SGD with Nesterov momentum, plain or sharpness-aware, AdamW, NAdam, or Muon.
 
-Letters: R rows of a matrix (output channels), C its columns (input channels times 9).
+Letters: N matrices, R rows of a matrix (output channels), C its columns (input channels times 9).
 """
 
 from collections.abc import Callable, Sequence
@@ -11,30 +11,33 @@ import torch
 import learning_param
 from nn.training.run_config import TrainConfig, TrainError
 
+Tensors = list[torch.Tensor]
+
 OPTIMIZERS = ("sgd", "adamw", "nadam", "sam", "muon")
 NEWTON_SCHULZ_STEPS = 5
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # of the polynomial a s + b s^3 + c s^5 of a singular value s
 
 
-def orthogonalize(matrix: torch.Tensor) -> torch.Tensor:
-    """Return a matrix [R, C] with the same singular vectors and all singular values near 1 (0.7 to 1.2).
+def orthogonalize(matrices: torch.Tensor) -> torch.Tensor:
+    """Return matrices [N, R, C] with the same singular vectors and all singular values near 1 (0.7 to 1.2).
 
     Newton-Schulz iteration: K. Jordan et al., "Muon: An optimizer for hidden layers in neural networks", 2024.
     """
     a, b, c = NEWTON_SCHULZ
-    wide = matrix if matrix.shape[0] <= matrix.shape[1] else matrix.T
-    wide = wide / (wide.norm() + 1e-7)
+    is_tall = matrices.shape[1] > matrices.shape[2]
+    wide = matrices.mT if is_tall else matrices
+    wide = wide / (torch.linalg.matrix_norm(wide, keepdim=True) + 1e-7)
     for _ in range(NEWTON_SCHULZ_STEPS):
-        gram = wide @ wide.T
-        wide = a * wide + (b * gram + c * gram @ gram) @ wide
-    return wide if matrix.shape[0] <= matrix.shape[1] else wide.T
+        gram = wide @ wide.mT
+        wide = torch.baddbmm(wide, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), wide, beta=a)
+    return wide.mT if is_tall else wide
 
 
 class Muon(torch.optim.Optimizer):
     """Momentum for all weights; the groups that say `orthogonal` move by its orthogonalized matrix.
 
     A gradient's matrix is dominated by few directions; orthogonalized, a step moves all of them alike, which learns
-    the same from fewer positions.
+    the same from fewer positions. The weights of a group move together: a GPU waits for each operation to be asked for.
     """
 
     def __init__(self, groups: list[dict[str, Any]], lr: float) -> None:
@@ -45,13 +48,14 @@ class Muon(torch.optim.Optimizer):
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
         """Move the weights; closures are not supported."""
         for group in self.param_groups:
-            move = _step_orthogonal if group["orthogonal"] else _step_nesterov
-            for weight in group["params"]:
-                if weight.grad is not None:
-                    state = self.state[weight]
-                    if not state:
-                        state["momentum_buffer"] = torch.zeros_like(weight)
-                    move(weight, weight.grad, state["momentum_buffer"], group)
+            weights = [weight for weight in group["params"] if weight.grad is not None]
+            for weight in weights:
+                if not self.state[weight]:
+                    self.state[weight]["momentum_buffer"] = torch.zeros_like(weight)
+            if weights:
+                move = _step_orthogonal if group["orthogonal"] else _step_nesterov
+                move(weights, [weight.grad for weight in weights],
+                     [self.state[weight]["momentum_buffer"] for weight in weights], group)
 
 
 class SharpnessAware(torch.optim.SGD):
@@ -97,19 +101,26 @@ class SharpnessAware(torch.optim.SGD):
         super().step(closure)
 
 
-def _step_nesterov(weight: torch.Tensor, grad: torch.Tensor, buffer: torch.Tensor, group: dict[str, Any]) -> None:
-    """Move a weight as torch.optim.SGD does with Nesterov momentum. Modifies weight and buffer."""
-    grad = grad.add(weight, alpha=group["weight_decay"])
-    buffer.mul_(group["momentum"]).add_(grad)
-    weight.sub_(grad.add(buffer, alpha=group["momentum"]), alpha=group["lr"])
+def _step_nesterov(weights: Tensors, grads: Tensors, buffers: Tensors, group: dict[str, Any]) -> None:
+    """Move weights as torch.optim.SGD does with Nesterov momentum. Modifies weights and buffers."""
+    updates = torch._foreach_add(grads, weights, alpha=group["weight_decay"])
+    torch._foreach_mul_(buffers, group["momentum"])
+    torch._foreach_add_(buffers, updates)
+    torch._foreach_add_(updates, buffers, alpha=group["momentum"])
+    torch._foreach_add_(weights, updates, alpha=-group["lr"])
 
 
-def _step_orthogonal(weight: torch.Tensor, grad: torch.Tensor, buffer: torch.Tensor, group: dict[str, Any]) -> None:
-    """Move a weight [R, ...] by its orthogonalized Nesterov momentum. Modifies weight and buffer."""
-    buffer.lerp_(grad, 1.0 - group["momentum"])
-    update = grad.lerp(buffer, group["momentum"])
-    weight.mul_(1.0 - group["lr"] * group["weight_decay"])
-    weight.sub_(orthogonalize(update.flatten(start_dim=1)).view_as(update), alpha=group["lr"])
+def _step_orthogonal(weights: Tensors, grads: Tensors, buffers: Tensors, group: dict[str, Any]) -> None:
+    """Move weights [R, ...] by their orthogonalized Nesterov momentum. Modifies weights and buffers."""
+    torch._foreach_lerp_(buffers, grads, 1.0 - group["momentum"])
+    updates = [update.flatten(start_dim=1) for update in torch._foreach_lerp(grads, buffers, group["momentum"])]
+    for shape in {update.shape for update in updates}:
+        alike = [n for n, update in enumerate(updates) if update.shape == shape]
+        for n, update in zip(alike, orthogonalize(torch.stack([updates[n] for n in alike])), strict=True):
+            updates[n] = update
+    torch._foreach_mul_(weights, 1.0 - group["lr"] * group["weight_decay"])
+    torch._foreach_add_(weights, [update.view(weight.shape) for update, weight in zip(updates, weights, strict=True)],
+                        alpha=-group["lr"])
 
 
 def _is_kernel(weight: torch.Tensor) -> bool:

@@ -11,7 +11,15 @@ import learning_param
 from nn.device import to_channels_last
 from nn.network.dual_net import DualNet
 from nn.network.pooled_net import PooledConfig, PooledNet
-from nn.training.optimizer import OPTIMIZERS, Muon, SharpnessAware, make_optimizer, orthogonalize
+from nn.training.optimizer import (
+    NEWTON_SCHULZ,
+    NEWTON_SCHULZ_STEPS,
+    OPTIMIZERS,
+    Muon,
+    SharpnessAware,
+    make_optimizer,
+    orthogonalize,
+)
 from nn.training.precision import FullPrecision
 from nn.training.run_config import TrainConfig, TrainError
 
@@ -34,7 +42,7 @@ def test_orthogonalizing_keeps_the_singular_vectors_and_levels_the_values(rows: 
     left = torch.linalg.qr(torch.randn(rows, rank, generator=generator))[0]
     right = torch.linalg.qr(torch.randn(columns, rank, generator=generator))[0]
     values = torch.linspace(1.0, 5.0, rank)
-    result = orthogonalize(left * values @ right.T)
+    result = orthogonalize((left * values @ right.T)[None])[0]
     levelled = left.T @ result @ right
     assert result.shape == (rows, columns)
     assert torch.all((levelled.diagonal() > 0.6) & (levelled.diagonal() < 1.3))
@@ -43,7 +51,7 @@ def test_orthogonalizing_keeps_the_singular_vectors_and_levels_the_values(rows: 
 
 
 def test_no_gradient_gives_no_step() -> None:
-    assert torch.equal(orthogonalize(torch.zeros(3, 5)), torch.zeros(3, 5))
+    assert torch.equal(orthogonalize(torch.zeros(2, 3, 5)), torch.zeros(2, 3, 5))
 
 
 def test_without_orthogonal_groups_it_is_sgd() -> None:
@@ -77,6 +85,35 @@ def test_a_kernel_moves_by_the_rate_in_every_direction() -> None:
             assert moved.max() < 0.13 and moved.median() > 0.06, name
         else:
             assert not torch.equal(weight, before[name]), name
+
+
+def step_one_by_one(weight: torch.Tensor, grad: torch.Tensor, buffer: torch.Tensor, rate: float) -> None:
+    """Muon's step of one kernel, as its authors write it."""
+    momentum, (a, b, c) = learning_param.MUON_MOMENTUM, NEWTON_SCHULZ
+    buffer.lerp_(grad, 1.0 - momentum)
+    way = grad.lerp(buffer, momentum).flatten(start_dim=1)
+    wide = way.T if len(way) > way.shape[1] else way
+    wide = wide / (wide.norm() + 1e-7)
+    for _ in range(NEWTON_SCHULZ_STEPS):
+        gram = wide @ wide.T
+        wide = a * wide + (b * gram + c * gram @ gram) @ wide
+    way = wide.T if len(way) > way.shape[1] else wide
+    weight.mul_(1.0 - rate * learning_param.MUON_WEIGHT_DECAY).sub_(way.reshape(weight.shape), alpha=rate)
+
+
+def test_kernels_that_move_together_move_as_each_alone() -> None:
+    torch.manual_seed(0)
+    shapes = [(8, 6, 3, 3), (8, 8, 3, 3), (40, 2, 3, 3), (8, 8, 3, 3)]
+    kernels = [torch.nn.Parameter(torch.randn(shape)) for shape in shapes]
+    twins, buffers = [kernel.detach().clone() for kernel in kernels], [torch.zeros(shape) for shape in shapes]
+    optimizer = make_optimizer(torch.nn.ParameterList(kernels), TrainConfig(optimizer="muon", learning_rate=0.1))
+    for _ in range(3):
+        for kernel, twin, buffer in zip(kernels, twins, buffers, strict=True):
+            kernel.grad = torch.randn(kernel.shape)
+            step_one_by_one(twin, kernel.grad, buffer, 0.1)
+        optimizer.step()
+    for kernel, twin in zip(kernels, twins, strict=True):
+        assert torch.allclose(kernel, twin, atol=1e-4)
 
 
 def test_an_unknown_name_is_refused() -> None:
