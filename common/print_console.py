@@ -12,7 +12,9 @@ def print_out(*values: object) -> None:
 def print_err(*values: object) -> None:
     """Print to stderr at once; for diagnostics that a GTP controller must not read.
 
-    Where they cannot be written, as on a full disk, they are lost, and nothing else.
+    Where they cannot be written, as on a full disk or without a stderr, they are lost, and nothing else.
     """
+    if sys.stderr is None:  # closed before the start; print would take stdout instead
+        return
     with suppress(OSError):
         print(*values, file=sys.stderr, flush=True)

@@ -157,7 +157,7 @@ class MoveChooser:
         policy = raw.policy
         if watch.restriction is not None:
             banned = [watch.restriction.bans(color, pos) for pos in (*board.onboard_pos, PASS)]
-            policy = np.where(banned, 0.0, policy)
+            policy = np.where(banned, -1.0, policy)
         level = plain_policy(self.options.temperature) if self.options.policy_move else self.options.strength
         pos = draw_move(level, policy, raw, tree.evaluator, board, color, rng, may_pass=not rule.is_bad)
         index = board.onboard_pos.index(pos) if pos != PASS else len(policy) - 1

@@ -22,7 +22,7 @@ from engine.game import Game
 from engine.levels import FULL_LEVEL
 from engine.move_choice import Choice
 from engine.options import EngineOptions
-from engine.precompile import compile_planes, compile_rules, compiling, compiling_playouts
+from engine.precompile import begin_estimates, compile_planes, compile_rules, compiling, compiling_playouts
 from mcts.analysis import SearchResult, single_move
 from mcts.dump import dump_tree
 from mcts.params import SearchLimit, Tactics
@@ -161,6 +161,7 @@ class Engine(Game):
                 evaluator = self._find_evaluator(size)  # the board may have another size by now
                 evaluator(compile_planes(plane_set_of(evaluator), size))  # compiles what asks the network
         self._warm_up(size)
+        begin_estimates()
         if isinstance(self._evaluator, CachedEvaluator):
             self._evaluator.prepare_more()
 
@@ -339,4 +340,4 @@ class Engine(Game):
 
 def _make_estimator(tree: MCTSTree, board: GoBoard, color: Stone) -> Estimator:
     """Return what estimates the moves of a tree's root: what its network tells, or playouts."""
-    return TreeEstimator(tree) if tree.tells_lead else ScoreEstimator(board, color)
+    return TreeEstimator(tree, board, color) if tree.tells_lead else ScoreEstimator(board, color)

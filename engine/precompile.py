@@ -1,8 +1,8 @@
 """What a first start compiles, in two processes: rules and search with a network in a child, planes and network here.
 
 numba compiles on one core, since it holds a lock; the cache on disk is where the two meet. Later starts find all there.
-Each half takes about as long as the other, loading torch and the network included. What no move needs, the child
-compiles after that, while the game has begun; whoever asks for it before compiles it himself.
+Each half takes about as long as the other, loading torch and the network included. What the first moves do not need,
+another child compiles after that, while the game has begun; whoever asks for it before compiles it himself.
 
 The search by playouts is one kernel, whose parts are kept on disk, too: a child compiles those of the playouts and what
 a game needs beside the search, while this process compiles those of the tree and finds the others there.
@@ -20,6 +20,7 @@ import numpy as np
 
 from board.benson import find_pass_alive
 from board.go_board import GoBoard
+from board.playout import run_playouts
 from board.stone import Stone
 from common.cores import count_usable_cores
 from common.interrupt import block_interrupts
@@ -101,12 +102,24 @@ def compile_planes(plane_set: PlaneSet, size: int = SIZE) -> np.ndarray:
 
 
 def compile_in_child(done: Connection, *more: Callable[[], None]) -> None:
-    """Compile search, rules and more, say so, and go on with the estimates; in a process that ends with its parent."""
+    """Compile search, rules and more, and say so; in a process that ends with its parent."""
     end_with_parent()
     for work in (compile_search, compile_rules, *more):
         work()
     done.close()
+
+
+def compile_estimates_in_child() -> None:
+    """Compile the estimates, in a process that ends with its parent."""
+    end_with_parent()
     compile_estimates()
+
+
+def begin_estimates() -> None:
+    """Have another process compile the estimates, unless they are: the first pass to be judged comes on the clock."""
+    if not is_cached(run_playouts):
+        with block_interrupts():
+            multiprocessing.get_context("spawn").Process(target=compile_estimates_in_child, daemon=True).start()
 
 
 def compile_playouts() -> None:
@@ -165,10 +178,7 @@ def compiling_playouts(with_tactics: bool) -> Iterator[None]:
 
 @contextmanager
 def compiling(*more: Callable[[], None]) -> Iterator[None]:
-    """On a first start, compile beside what is done inside, and `more` after the search; leave when a move can be made.
-
-    The estimates may still be compiled then.
-    """
+    """On a first start, compile beside what is done inside, `more` after the search; leave when a move can be made."""
     if count_usable_cores() < 2 or all(map(is_cached, (select_batch, back_up_batch))):
         yield
         return

@@ -105,7 +105,7 @@ class GtpClient:
             return format_failure(command.id, str(error))
         except ModelFileError as error:  # the network does not know boards of this size
             return format_failure(command.id, str(error))
-        except (LoadError, AbandonedError):
+        except (LoadError, AbandonedError, ConnectionError):  # the last: nobody reads any more
             raise
         except Exception as error:
             text = f"internal error: {type(error).__name__}: {error}"
@@ -181,6 +181,8 @@ def run_gtp(options: EngineOptions) -> int:
 def leave(status: int) -> None:
     """End the process at once: threads that read stdin or import torch cannot be stopped politely."""
     for stream in (sys.stdout, sys.stderr):
+        if stream is None:  # it was closed before the start
+            continue
         try:
             stream.flush()
         except (OSError, ValueError):

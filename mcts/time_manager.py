@@ -142,8 +142,10 @@ class TimeManager:
         self.clocks = {color: Clock(settings) for color in (Stone.BLACK, Stone.WHITE)}
 
     def report(self, color: Stone, seconds: float, count: int) -> None:
-        """Take over what a controller says is left, also when it never told the time settings."""
+        """Take over what a controller says is left, also when it never told the time settings: then 0 is no clock."""
         if self.mode is not TimeControl.TIME_CONTROL:
+            if seconds <= 0:
+                return
             canadian = TimeSettings(0.0, Overtime.CANADIAN, seconds, count)
             self.apply_settings(canadian if count > 0 and seconds > 0 else TimeSettings(seconds))
         self.clocks[color].report(seconds, count)

@@ -126,7 +126,7 @@ class MCTSTree:
         """Number of nodes in the tree."""
         return int(self._tree.counters[NODES])
 
-    def _find_descendant(self, board: GoBoard, color: Stone) -> int | None:
+    def find_descendant(self, board: GoBoard, color: Stone) -> int | None:
         """Return the node of the position on `board` when it stands below the present root."""
         root, game = self.root_board.history, board.history
         known, length = int(root.length[0]), int(game.length[0])
@@ -166,7 +166,7 @@ class MCTSTree:
         if board.board_size != self.board_size:
             raise ValueError(f"a tree of size {self.board_size} cannot search a board of size {board.board_size}")
         reuse = self._apply_superko(board, color) and reuse
-        known = self._find_descendant(board, color) if reuse else None
+        known = self.find_descendant(board, color) if reuse else None
         if known != ROOT and self._restricted.any():  # the plies are counted from the root
             known = None
         banned = self._restricted.copy()

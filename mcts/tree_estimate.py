@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from board.go_board import GoBoard
+from board.stone import Stone
 from common.kernel import kernel
 from mcts.analysis import CandidateMove
 from mcts.constant import NOT_EXPANDED
 from mcts.score_estimate import Estimate
 from mcts.tree_arrays import EXPANDED, NODES, OWNED, ROOT, Tree
+from nn.inference.policy_player import evaluate
 
 if TYPE_CHECKING:
     from mcts.tree import MCTSTree
@@ -43,14 +46,16 @@ def sum_ownership(tree: Tree, number: np.ndarray, sign: np.ndarray, out: np.ndar
 
 
 class TreeEstimator:
-    """Estimates for the moves at the root of a search tree, whatever it knows at the moment of asking."""
+    """Estimates for the moves of a position: what its search tree knows at the moment of asking, or the network."""
 
-    def __init__(self, tree: "MCTSTree") -> None:
-        """Ask a tree whose network tells leads."""
-        self._tree = tree
+    def __init__(self, tree: "MCTSTree", board: GoBoard, color: Stone) -> None:
+        """Ask a tree whose network tells leads about the position on `board`, `color` to move."""
+        self._tree, self._board, self._color = tree, board, color
 
     def estimate_moves(self, moves: Sequence[CandidateMove], least_pairs: Sequence[int] = ()) -> list[Estimate]:
         """Return an estimate for each move of the root, for the side to move there; `least_pairs` is not needed."""
+        if not self._is_searched():  # a book, a policy or the rules for passing have found the move
+            return [self.estimate_position()] * len(moves)
         root, arrays = self._tree.root, self._tree.arrays
         points = arrays.node_ownership.shape[1]
         out, counts = np.zeros((root.num_children, points)), np.zeros(root.num_children, dtype=np.int32)
@@ -60,15 +65,26 @@ class TreeEstimator:
         own = arrays.node_ownership[ROOT] / OWNED
         estimates = []
         for move in moves:
-            i = candidate[move.pos]
+            i = candidate.get(move.pos)
+            if i is None:
+                estimates.append(self.estimate_position())
+                continue
             visits, leads = int(root.children_visits[i]), float(root.children_lead_sum[i])
             lead = (leads + PRIOR_VISITS * root.lead) / (visits + PRIOR_VISITS)
             estimates.append(make_estimate(out[i] / counts[i] if counts[i] else own, lead))
         return estimates
 
     def estimate_position(self) -> Estimate:
-        """Return what the network says of the root itself."""
+        """Return what the network says of the position itself."""
+        if not self._is_searched():
+            raw = evaluate(self._tree.evaluator, self._board, self._color)
+            assert raw.lead is not None and raw.ownership is not None
+            return make_estimate(raw.ownership, raw.lead)
         return make_estimate(self._tree.arrays.node_ownership[ROOT] / OWNED, self._tree.root.lead)
+
+    def _is_searched(self) -> bool:
+        """Tell whether the tree's root is the position."""
+        return self._tree.find_descendant(self._board, self._color) == ROOT
 
 
 def make_estimate(ownership: np.ndarray, lead: float) -> Estimate:

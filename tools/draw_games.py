@@ -30,6 +30,7 @@ from common.interrupt import raise_on_sigterm
 from common.lock_file import hold_lock
 from common.parallel import map_in_order
 from common.print_console import print_err
+from nn.inference.runtime import find_gpu
 from tools.labellib.drawing import SHARD_GAMES, DrawSettings, Shard, draw_shard, load_judge
 from tools.labellib.judging import check_tells_lead, find_network, naming_option
 from tools.labellib.teacher import KEPT, STOPPED, LabelError
@@ -106,6 +107,7 @@ def main(teacher: str, out_dir: Path, games: int, model: str, processes: int | N
     with tell_failures(out_dir, KEPT, STOPPED):
         student = model and find_network("--model", model)
         settings = DrawSettings(name_network(find_network("--teacher", teacher)), name_network(student), **options)
+        use_gpu = use_gpu and find_gpu()
         with raise_on_sigterm(), hold_folder(out_dir):
             check_judges(settings, use_gpu)
             check_settings(out_dir, settings)

@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
-from gtp.arguments import get_argument, get_color, get_float, get_integer
+from gtp.arguments import get_argument, get_color, get_float
 from gtp.commands.command_group import CommandGroup
 from gtp.protocol import Command, GtpError
 
@@ -73,8 +73,10 @@ class ClockCommands(CommandGroup):
         """Take over the time left of one color; the third number is 0 in main time."""
         color = get_color(command)
         seconds = get_float(command, 1, "invalid time")
-        count = get_integer(command, 2, "invalid time") if len(command.args) > 2 else 0
-        self.game.time.report(color, seconds, max(count, 0))
+        count = get_float(command, 2, "invalid time") if len(command.args) > 2 else 0.0
+        if count != int(count):
+            raise GtpError("invalid time")
+        self.game.time.report(color, seconds, max(int(count), 0))
         return ""
 
     def _get_count(self, command: Command, index: int, message: str) -> int:

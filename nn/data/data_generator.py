@@ -21,6 +21,7 @@ from tqdm import tqdm
 import learning_param
 from board.constant import BOARD_SIZE
 from board.geometry import get_geometry
+from common.cores import count_usable_cores
 from common.exit_status import ProgramError
 from common.parallel import map_in_order
 from common.print_console import print_err
@@ -34,7 +35,7 @@ from nn.data.data_file import (
 from nn.data.game_encoder import GameEncoder
 from nn.data.game_file import new_game_arrays, write_game_file
 from nn.data.game_report import GameReport
-from nn.data.labels import describe_bare, find_labels, list_label_files, read_labels
+from nn.data.labels import describe_bare, read_all_labels
 from nn.data.value_choice import ALL_VALUES, ValueChoice
 from sgf.collection import (
     Kifu,
@@ -87,7 +88,7 @@ def _make_files(
     report.say(left_out := describe_left_out(kifu_dir, paths))
     with hold_data_folder(folder), TemporaryDirectory(prefix=f"{UNFINISHED}{name}_", dir=folder) as temporary:
         files: list[Path] = []
-        games = _read_games(paths, sizes, workers or os.cpu_count() or 1, report, player)
+        games = _read_games(paths, sizes, workers or count_usable_cores(), report, player)
         for batch in _group_by_samples(games, learning_param.DATA_SET_SIZE):
             files.append(Path(temporary) / f"{name}_{len(files)}.npz")
             write(files[-1], batch, batch[0].size)
@@ -108,17 +109,17 @@ def generate_game_data(
     Games on boards of all `sizes` are used, each file has those of one size. Games that no file of labels knows teach
     by their results alone. Everything else as above. Raises DataError for labels that cannot be used, too.
     """
-    label_files, report = [read_labels(path) for path in list_label_files(label_paths)], GameReport()
+    teachers, report = read_all_labels(label_paths), GameReport()
     bare: list[str] = []
 
     def write(path: Path, games: list[Kifu], board_size: int) -> None:
-        found = [find_labels(label_files, game.name, game.size, len(game.pos)) for game in games]
+        found = [teachers.of_game(game.name, game.size, len(game.pos)) for game in games]
         bare.extend(game.name for game, labels in zip(games, found, strict=True) if labels is None)
         write_game_file(path, new_game_arrays(games, found, board_size, choice))
 
     result = _make_files(kifu_dir, folder, "games", sizes, workers, report, write, choice.player)
     print_err(f"{report.summary()}; {report.games - len(bare)} of the games have labels")
-    if label_files and bare:
+    if label_paths and bare:
         print_err(describe_bare(bare, "which teach by their results alone"))
     return result
 

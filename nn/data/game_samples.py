@@ -22,7 +22,7 @@ from common.cores import count_usable_cores
 from common.kernel import kernel
 from nn.data.dataset import Samples, TrainingData, split_samples
 from nn.data.game_file import GameFile
-from nn.data.labels import OWNERSHIP_STEPS, Labels, unpack_policies
+from nn.data.labels import OWNERSHIP_STEPS, unpack_policies
 from nn.feature import Encoder, PlaneSet, Positions, remember, take_position
 
 # Batches that are encoded ahead of the network.
@@ -89,9 +89,12 @@ class NamedGames(NamedTuple):
     searched: bool = False  # self-play: only positions with a policy, the search's or a teacher's, are samples
 
 
-def sum_labels(labels: Labels) -> int:
-    """Return a sum that tells what is said of positions from what somebody else says of them."""
-    return crc32(labels.policy_value.data, crc32(labels.win_rate.data))
+def sum_games(games: GameFile) -> int:
+    """Return a sum that tells games, and what is said of their positions, from others of as many."""
+    result = 0
+    for array in (games.pos, games.komi, games.value, games.win_rate, games.score, *games.labels):
+        result = crc32(np.ascontiguousarray(array).data, result)
+    return result
 
 
 class GameSamples(TrainingData):
@@ -104,7 +107,7 @@ class GameSamples(TrainingData):
         # The policy of self-play is the target whole, as a search found it: its moves were drawn with Gumbel noise.
         self._teacher_weights = [1.0 if file.searched else teacher_weight for file in files]
         self._games = [file.games for file in files]
-        self._identity = [[name, len(games.pos), sum_labels(games.labels)] for name, games, _ in files]
+        self._identity = [[name, len(games.pos), sum_games(games)] for name, games, _ in files]
         self._label_start = [games.labels.policy_start for games in self._games]
         self._offset = np.cumsum([0] + [len(games.pos) for games in self._games])
         rows = [np.flatnonzero(file.games.labels.policy_count) if file.searched else np.arange(len(file.games.pos))

@@ -66,13 +66,23 @@ class LabelFile(NamedTuple):
         return self.labels.part(first, count, self.policy_start) if count == moves else None
 
 
-def find_labels(files: Sequence[LabelFile], name: str, board_size: int, moves: int) -> Labels | None:
-    """Return the labels of a game of so many moves from the first file that has them; None where none has."""
-    for one in files:
-        labels = one.of_game(name, moves) if one.board_size == board_size else None
-        if labels is not None:
-            return labels
-    return None
+class AllLabels:
+    """Files of labels, asked for games by their names: there may be hundreds of them."""
+
+    def __init__(self, files: Sequence[LabelFile]) -> None:
+        """Take them in the order in which they are asked."""
+        self._files: dict[str, list[LabelFile]] = {}
+        for file in files:
+            for name in file.place:
+                self._files.setdefault(name, []).append(file)
+
+    def of_game(self, name: str, board_size: int, moves: int) -> Labels | None:
+        """Return the labels of a game of so many moves from the first file that has them; None where none has."""
+        for file in self._files.get(Path(name).name, ()):
+            labels = file.of_game(name, moves) if file.board_size == board_size else None
+            if labels is not None:
+                return labels
+        return None
 
 
 def describe_bare(names: Sequence[str], fate: str) -> str:
@@ -148,3 +158,8 @@ def read_labels(path: str | Path, board_size: int | None = None) -> LabelFile:
     place = {Path(str(name)).name: (int(first), int(end - first))
              for name, first, end in zip(arrays["names"], offset[:-1], offset[1:], strict=True)}
     return LabelFile(size, labels, place, labels.policy_start)
+
+
+def read_all_labels(paths: Sequence[str | Path]) -> AllLabels:
+    """Read all files of labels among the paths, for a folder all that it has; raises DataError as read_labels does."""
+    return AllLabels([read_labels(path) for path in list_label_files(paths)])

@@ -4,7 +4,6 @@ Letters: G = games of a file, A = policy entries.
 """
 
 import itertools
-import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -15,6 +14,7 @@ from tqdm import tqdm
 
 import learning_param
 from board.constant import BOARD_SIZE
+from common.cores import count_usable_cores
 from common.parallel import map_in_order
 from common.print_console import print_err
 from nn.constant import INPUT_PLANES
@@ -51,7 +51,7 @@ def generate_reinforcement_learning_data(
     with hold_data_folder(folder):
         for number in reversed(archive):
             path = folder / f"{name}_{number}.npz"
-            usable = update(path, archive[number], board_size, workers or os.cpu_count() or 1, report)
+            usable = update(path, archive[number], board_size, workers or count_usable_cores(), report)
             wanted -= usable
             if usable or path.exists():
                 files.insert(0, path)

@@ -64,14 +64,14 @@ def generate_move_from_policy(
 ) -> int:
     """Return a move drawn with weight policy ** (1 / temperature) [S*S+1] among legal moves near the best one.
 
-    Near are those with at least `cutoff` of its probability. Own complete eyes are not filled and no position is
-    repeated. PASS takes part if `may_pass`, and is returned when there is no other move. A point that `is_refused` is
-    drawn again; where all are, the best move is returned.
+    Near are those with at least `cutoff` of its probability; a negative one bans a move. Own complete eyes are not
+    filled and no position is repeated. PASS takes part if `may_pass`, and is returned when there is no other move. A
+    point that `is_refused` is drawn again; where all are, the best move is returned.
     """
     moves, best = [], float(policy[-1]) if may_pass else 0.0
     for index in np.argsort(-policy[:-1], kind="stable"):  # the likeliest first: far ones need not be looked at
         weight, pos = float(policy[index]), board.onboard_pos[index]
-        if best > 0 and weight < cutoff * best:
+        if weight < 0 or (best > 0 and weight < cutoff * best):
             break
         if board.is_legal_not_eye(pos, color) and not board.is_superko(pos, color):
             moves.append((weight, pos))

@@ -15,9 +15,8 @@ import torch
 from torch import nn
 
 from nn.model_file import ANY_SIZE
+from nn.network.dual_net import BN_EPS, BN_MOMENTUM
 
-BN_MOMENTUM = 0.01
-BN_EPS = 2e-5
 LEAD_UNIT = 20.0  # points of lead that the network's output 1 stands for
 MIDDLE_SIZE = 14.0  # the board size at which the scaled mean of a pool is 0
 SIZE_UNIT = 10.0

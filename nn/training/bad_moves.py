@@ -23,7 +23,7 @@ import torch
 from board.geometry import SYMMETRIES, make_symmetry_index
 from common.interrupt import StopRequest
 from nn.classifier import MOST_FILTERS, MOST_LAYERS, read_classifier, weigh, write_classifier
-from nn.data.labels import describe_bare, find_labels, list_label_files, read_labels
+from nn.data.labels import describe_bare, read_all_labels
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
 from nn.device import get_torch_device
 from nn.model_file import CLASSIFIER_FILE
@@ -277,8 +277,8 @@ def learn_from_games(config: BadMoveConfig, restart: bool, say: Callable[[str], 
     if config.output.exists() and not files.checkpoint.exists() and not restart:
         raise TrainError(f"{config.output} is there already: give another --output, or replace it with --restart true")
     games, size = read_games(config.kifu_dir, config.board_size), config.board_size
-    teachers = [read_labels(path) for path in list_label_files(config.labels)]
-    labelled = [(game, find_labels(teachers, game.name, size, len(game.pos))) for game in games]
+    teachers = read_all_labels(config.labels)
+    labelled = [(game, teachers.of_game(game.name, size, len(game.pos))) for game in games]
     is_best = config.teacher_weight == 1.0
     samples = collect_samples((one for i, one in enumerate(labelled) if i % KEPT_BACK), size, is_best)
     tests = collect_samples(labelled[::KEPT_BACK], size, is_best)

@@ -19,7 +19,7 @@ NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # of the polynomial a s + b s^3 + c s
 
 
 def orthogonalize(matrices: torch.Tensor) -> torch.Tensor:
-    """Return matrices [N, R, C] with the same singular vectors and all singular values near 1 (0.7 to 1.2).
+    """Return matrices [N, R, C] of the same singular vectors, with values near 1: 0.7 to 1.2 but for the smallest.
 
     Newton-Schulz iteration: K. Jordan et al., "Muon: An optimizer for hidden layers in neural networks", 2024.
     """

@@ -93,7 +93,7 @@ def make_program(root: Path) -> None:
         "run.py": "from board.outer import walk\nprint(walk(1000), sum(walk.stats.cache_hits.values()))\n",
     }
     write_files(root, files)
-    for name in ("kernel.py", "kernel_cache.py", "kernel_parts.py", "lock_file.py"):
+    for name in ("interrupt.py", "kernel.py", "kernel_cache.py", "kernel_parts.py", "lock_file.py"):
         shutil.copy(ROOT / "common" / name, root / "common")
 
 

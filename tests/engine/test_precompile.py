@@ -81,6 +81,17 @@ def test_only_a_first_start_compiles(monkeypatch: pytest.MonkeyPatch):
     assert not multiprocessing.active_children()
 
 
+def test_estimates_are_compiled_before_the_clock_needs_them(monkeypatch: pytest.MonkeyPatch):
+    """They were where a first start had found time for them; else it was the first pass of a game that waited."""
+    monkeypatch.setattr(precompile, "compile_estimates_in_child", abs)  # fails in the child: nobody depends on it
+    for is_cached in (True, False):
+        monkeypatch.setattr(precompile, "is_cached", lambda kernel, answer=is_cached: answer)
+        precompile.begin_estimates()
+        assert len(multiprocessing.active_children()) == (not is_cached)
+        for child in multiprocessing.active_children():
+            child.join()
+
+
 def test_a_move_can_be_made_before_the_estimates_are_compiled(monkeypatch: pytest.MonkeyPatch):
     done: list[str] = []
 
@@ -92,6 +103,7 @@ def test_a_move_can_be_made_before_the_estimates_are_compiled(monkeypatch: pytes
     for name in ("search", "rules", "estimates"):
         monkeypatch.setattr(precompile, f"compile_{name}", lambda name=name: done.append(name))
     precompile.compile_in_child(cast(Any, Told()), lambda: done.append("more"))
+    precompile.compile_estimates_in_child()
     assert done == ["search", "rules", "more", "told", "estimates"]
 
 

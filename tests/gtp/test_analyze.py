@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from gtp.analysis_request import KATA_FLAGS, AnalysisRequest, RequestParser
 from gtp.protocol import parse_line
 from gtp.reader import InputLine, LineReader
 from tests.gtp.players import SLOW_START, Controller, FakeEvaluator
+from tests.mcts.evaluators import TellingEvaluator
 
 ANALYZE = ("lz-analyze", "kata-analyze", "cgos-analyze")
 GENMOVE = ("lz-genmove_analyze", "kata-genmove_analyze", "cgos-genmove_analyze", "genmove_analyze")
@@ -331,6 +333,36 @@ def test_cgos_line(gtp: Controller):
     assert last == f"play {content['moves'][0]['move']}"
     for move in content["moves"]:
         assert 0 <= move["lcb"] <= move["winrate"] <= 1 and move["pv"].split()[0] == move["move"]
+
+
+@pytest.mark.parametrize("command", GENMOVE)
+@pytest.mark.parametrize("mode", [{"policy_move": True}, {"level": 8}, {"book": "BOOK"}, {"cgos_mode": True}])
+def test_a_move_that_was_not_searched_for_is_told_and_played(command: str, mode: dict, tmp_path: Path):
+    """By the policy, a book or the rules for passing; the tree knows another position then, or none."""
+    if "book" in mode:
+        (tmp_path / "book.txt").write_text("# book size 5 komi 7\n = C3 0.5 100\nC3 = B2 0.5 90\n")
+        mode = {"book": str(tmp_path / "book.txt")}
+    gtp = Controller(visits=12, make=TellingEvaluator, **mode)
+    gtp.ask("boardsize 5")
+    for color in "bw":
+        if mode.get("cgos_mode"):
+            gtp.ask("komi 30")
+            gtp.ask(f"play b {'pass' if color == 'w' else 'C3'}")
+        report = lines_of(gtp.raw(f"{command} {color}"))
+        assert report[-1].startswith("play ") and report[-1].split()[1] in report[0]
+
+
+def test_scores_are_of_the_position_also_where_the_tree_is_another_ones():
+    """What the engine has thought about meanwhile is the opponent's move."""
+    gtp = Controller(visits=12, make=TellingEvaluator, cgos_mode=True)
+    gtp.ask("boardsize 5")
+    gtp.ask("komi 30")
+    gtp.ask("play b C3")
+    gtp.engine.look(Stone.BLACK)
+    gtp.ask("play b pass")
+    told = json.loads(lines_of(gtp.raw("cgos-genmove_analyze w"))[0])
+    gtp.ask("undo")
+    assert told["score"] == pytest.approx(gtp.engine.evaluate(Stone.WHITE).lead, abs=0.01)
 
 
 def test_ownership_letters():

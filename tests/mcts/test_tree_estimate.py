@@ -36,7 +36,7 @@ def test_moves_are_averaged_over_all_positions_after_them(visits: int) -> None:
     result = tree.search(board, Stone.BLACK, SearchLimit(visits, strict=True))
     moves = [move for move in result.candidates if move.visits]
     root = tree.root
-    for move, estimate in zip(moves, TreeEstimator(tree).estimate_moves(moves), strict=True):
+    for move, estimate in zip(moves, TreeEstimator(tree, board, Stone.BLACK).estimate_moves(moves), strict=True):
         i = int(np.flatnonzero(root.action == move.pos)[0])
         child = root.child(i)
         assert child is not None

@@ -22,7 +22,7 @@ from nn.classifier import (
     read_classifier,
     write_classifier,
 )
-from nn.data.labels import LabelFile, Labels, find_labels, pack_policies
+from nn.data.labels import AllLabels, LabelFile, Labels, pack_policies
 from nn.data.move_samples import GameMarker, MoveSamples
 from nn.point_marks import (
     CANDIDATE,
@@ -199,12 +199,12 @@ def test_the_good_moves_of_a_labelled_game_are_its_teachers() -> None:
     labels = Labels(*pack_policies(policy), zeros, zeros, np.zeros((4, 16), dtype=np.uint8))
     others, own = (LabelFile(4, labels, {name: (0, 4)}, labels.policy_start) for name in ("other", "game"))
     with without_compiler():
-        found = find_labels([others, own], "game", 4, 4)
+        found = AllLabels([others, own]).of_game("game", 4, 4)
         assert GameMarker(4).mark(game, found).played.tolist() == [5, 3, 9]
         as_played = GameMarker(4).mark(game, found, is_best=False)
         assert as_played.played.tolist() == [4, 1, 10, 12]
         np.testing.assert_allclose(as_played.policy, policy[:, :16], atol=1e-3)
-        unknown = find_labels([others], "game", 4, 4)
+        unknown = AllLabels([others]).of_game("game", 4, 4)
         assert GameMarker(4).mark(game, unknown).played.tolist() == GameMarker(4).mark(game).played.tolist()
         without_pass = GameMarker(4).mark(game, found).marks
         assert np.array_equal(without_pass, GameMarker(4).mark(game).marks[[0, 2, 3]])

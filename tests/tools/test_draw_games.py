@@ -53,7 +53,8 @@ def models(tmp_path: Path) -> tuple[str, str]:
 
 def run(folder: Path, *options: str) -> tuple[int, str]:
     """Return exit status and what was said of drawing into a folder, in this process."""
-    words = ["--out-dir", str(folder), "--size", str(SIZE), "--komi", "2.5", "--process", "1", *options]
+    words = ["--out-dir", str(folder), "--size", str(SIZE), "--komi", "2.5", "--process", "1", "--use-gpu", "false",
+             *options]
     result = ProgramRunner().invoke(main, words)
     return result.exit_code, result.output
 
