@@ -18,7 +18,7 @@ class DialectCommands(CommandGroup):
         """Answer: nothing is left to do after a game."""
         return ""
 
-    def cmd_kgs__chat(self, _: Command) -> str:
+    def unlisted_kgs__chat(self, _: Command) -> str:
         """Answer whoever talks to the engine with its name; the text is shown to them."""
         return f"I am {PROGRAM_NAME} {VERSION}, a program, and do not understand you."
 

@@ -66,6 +66,24 @@ def policy_labels(policy: np.ndarray, points: int) -> Labels:
     return Labels(*pack_policies(policy), unknown, unknown, np.zeros((len(policy), points), dtype=np.uint8))
 
 
+def join_games(files: Sequence[GameFile]) -> GameFile:
+    """Return the games of several files of one board size as one, in their order."""
+    if len(files) == 1:
+        return files[0]
+
+    def join(name: str) -> np.ndarray:
+        arrays = [getattr(file, name) for file in files]
+        if not name.endswith("start"):
+            return np.concatenate(arrays)
+        ends = np.cumsum([0] + [array[-1] for array in arrays])
+        starts = [first + array[:-1] for first, array in zip(ends, arrays, strict=False)]
+        return np.concatenate([*starts, ends[-1:]]).astype(arrays[0].dtype)
+
+    labels = Labels(*(np.concatenate(parts) for parts in zip(*(file.labels for file in files), strict=True)))
+    names = [name for name in GameFile._fields if name not in ("board_size", "labels")]
+    return GameFile(files[0].board_size, labels=labels, **{name: join(name) for name in names})
+
+
 def write_game_file(path: Path, games: GameFile, more: Mapping[str, Blocks] | None = None) -> None:
     """Write an npz file, complete or not at all, with `more` arrays beside the games; raises OSError."""
     arrays = dict(games._asdict())

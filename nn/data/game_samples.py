@@ -21,7 +21,7 @@ from board.string import set_up_stones
 from common.cores import count_usable_cores
 from common.kernel import kernel
 from nn.data.dataset import Samples, TrainingData, split_samples
-from nn.data.game_file import GameFile
+from nn.data.game_file import GameFile, join_games
 from nn.data.labels import OWNERSHIP_STEPS, unpack_policies
 from nn.feature import Encoder, PlaneSet, Positions, remember, take_position
 
@@ -104,31 +104,24 @@ class GameSamples(TrainingData):
                  test_share: float, teacher_weight: float) -> None:
         """Take files of one board size; the last `test_share` of all games is for testing."""
         self.board_size, self._batch_size, self._seed = board_size, batch_size, seed
+        self._identity = [[file.name, len(file.games.pos), sum_games(file.games)] for file in files]
+        # One array of each kind: a batch that touched hundreds of files would be made of as many small parts.
+        self._games = join_games([file.games for file in files])
+        self._label_start = self._games.labels.policy_start
         # The policy of self-play is the target whole, as a search found it: its moves were drawn with Gumbel noise.
-        self._teacher_weights = [1.0 if file.searched else teacher_weight for file in files]
-        self._games = [file.games for file in files]
-        self._identity = [[name, len(games.pos), sum_games(games)] for name, games, _ in files]
-        self._label_start = [games.labels.policy_start for games in self._games]
-        self._offset = np.cumsum([0] + [len(games.pos) for games in self._games])
+        self._teacher_weight = np.repeat(np.array([1.0 if file.searched else teacher_weight for file in files],
+                                                  dtype=np.float32), [len(file.games.komi) for file in files])
+        self._offset = np.cumsum([0] + [len(file.games.pos) for file in files])
         rows = [np.flatnonzero(file.games.labels.policy_count) if file.searched else np.arange(len(file.games.pos))
                 for file in files]
         self._rows = np.concatenate([first + own for first, own in zip(self._offset, rows, strict=False)])
-        total = sum(len(games.komi) for games in self._games)
-        self._train = int(np.searchsorted(self._rows, self._positions_before(split_samples(total, test_share))))
-        longest = max(int(np.diff(games.start).max()) for games in self._games)
+        first_test = self._games.start[split_samples(len(self._games.komi), test_share)]
+        self._train = int(np.searchsorted(self._rows, first_test))
+        longest = int(np.diff(self._games.start).max())
         self._threads = max(1, count_usable_cores() // 2)
         self._encoders: deque[SampleEncoder] = deque(
             SampleEncoder(plane_set, board_size, batch_size, longest) for _ in range(self._threads))
         self._index = get_geometry(board_size).policy_index
-
-    def _positions_before(self, game: int) -> int:
-        """Return the number of positions in the first `game` games of all files."""
-        done = 0
-        for games in self._games:
-            if game <= len(games.komi):
-                return done + int(games.start[game])
-            done, game = done + len(games.pos), game - len(games.komi)
-        return done
 
     @property
     def train_count(self) -> int:
@@ -195,35 +188,16 @@ class GameSamples(TrainingData):
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 
-    def _make(self, samples: np.ndarray) -> Samples:
+    def _make(self, rows: np.ndarray) -> Samples:
         """Return the samples with these numbers, in their order."""
-        encoder = self._encoders.popleft()
-        try:
-            file = np.searchsorted(self._offset, samples, side="right") - 1
-            result: Samples | None = None
-            for one in np.unique(file):
-                own = np.flatnonzero(file == one)
-                part = self._make_from(encoder, int(one), samples[own] - self._offset[one])
-                if len(own) == len(samples):
-                    return part
-                result = result or Samples(*(np.empty((len(samples), *array.shape[1:]), array.dtype) for array in part))
-                for target, array in zip(result, part, strict=True):
-                    target[own] = array
-            assert result is not None, "no samples asked for"
-            return result
-        finally:
-            self._encoders.append(encoder)
-
-    def _make_from(self, encoder: SampleEncoder, file: int, rows: np.ndarray) -> Samples:
-        """Return samples of one file."""
-        games, actions = self._games[file], self.board_size**2 + 1
+        games, actions = self._games, self.board_size**2 + 1
         number = np.searchsorted(games.start, rows, side="right") - 1
         side = np.where(games.color[rows] == 1, 1.0, -1.0).astype(np.float32)
         known = ~np.isnan(games.labels.lead[rows])
         move = self._index[games.pos[rows]]
-        policy = unpack_policies(games.labels, self._label_start[file], rows, actions)
+        policy = unpack_policies(games.labels, self._label_start, rows, actions)
         # A move without a win rate beside it was not searched: it may have been drawn, or played by anybody.
-        teacher = np.where(np.isnan(games.win_rate[rows]), 1.0, self._teacher_weights[file]).astype(np.float32)
+        teacher = np.where(np.isnan(games.win_rate[rows]), np.float32(1.0), self._teacher_weight[number])
         share = np.where(policy.any(axis=1), 1.0 - teacher, 1.0)
         policy *= teacher[:, None]
         policy[np.arange(len(rows)), move] += share
@@ -235,5 +209,10 @@ class GameSamples(TrainingData):
         owner = side[:, None] * games.owner[number]
         label_owner = games.labels.ownership[rows] * (2.0 / OWNERSHIP_STEPS) - 1.0
         ownership = np.where(known[:, None], label_owner, owner).astype(np.float32)
-        return Samples(encoder.encode(games, rows, number), policy, games.value[rows], win_rate, ownership,
-                       lead.astype(np.float32), move.astype(np.int16))
+        encoder = self._encoders.popleft()
+        try:
+            planes = encoder.encode(games, rows, number)
+        finally:
+            self._encoders.append(encoder)
+        return Samples(planes, policy, games.value[rows], win_rate, ownership, lead.astype(np.float32),
+                       move.astype(np.int16))

@@ -15,6 +15,7 @@ from engine.engine import Engine, EvaluatorSource
 from engine.options import EngineOptions
 from gtp.client import GtpClient
 from gtp.reader import InputLine, LineReader
+from nn.feature import Evaluator
 from nn.model_file import ANY_SIZE
 from tests.mcts.clocks import total_left
 
@@ -43,7 +44,7 @@ class FakeEvaluator:
 class Controller:
     """Talks to a GtpClient in this process, line by line."""
 
-    def __init__(self, any_size: bool = True, make: Callable[[int], FakeEvaluator] = FakeEvaluator, **options) -> None:
+    def __init__(self, any_size: bool = True, make: Callable[[int], Evaluator] = FakeEvaluator, **options) -> None:
         source = EvaluatorSource(lambda size: make(size or BOARD_SIZE), ANY_SIZE if any_size else None)
         given = {"visits": 8, "tree_size": 1000} | options
         self.client = GtpClient(EngineOptions(**given), lambda chosen: Engine(chosen, source), self._keep)
