@@ -92,6 +92,7 @@ def parse_gpus(_: click.Context, __: click.Parameter, value: str) -> tuple[int, 
 
 
 COUNT = click.IntRange(min=1)
+MOST_VISITS, MOST_POSITIONS = 10**9, 65536  # of a node before it is expanded; of a call
 POSITIVE = FiniteRange(0.0, min_open=True)
 
 
@@ -130,7 +131,8 @@ def check_playouts(options: EngineOptions) -> None:
               help="Win rate that the greatest lead is worth to --search puct, with a network that tells leads.")
 @click.option("--lcb", type=click.BOOL, default=EngineOptions.lcb, show_default=True,
               help="Play the move whose win rate is highest at its lower confidence bound, not the most visited one.")
-@click.option("--expansion-threshold", type=COUNT, default=EngineOptions.expansion_threshold, show_default=True,
+@click.option("--expansion-threshold", type=click.IntRange(1, MOST_VISITS), show_default=True,
+              default=EngineOptions.expansion_threshold,
               help="Visits of a position before its moves are looked at, as in AlphaGo; for a search with a network.")
 @click.option("--solve", type=click.BOOL, default=EngineOptions.solve, show_default=True,
               help="Back up proven wins and losses (--search puct).")
@@ -147,7 +149,8 @@ def check_playouts(options: EngineOptions) -> None:
 @click.option("--strict-visits", type=COUNT, help="Visits per move, never fewer; beats --visits.")
 @click.option("--const-time", type=POSITIVE, help="Seconds per move; beats --visits and --strict-visits.")
 @click.option("--time", type=POSITIVE, help="Seconds per player and game; beats the three options above.")
-@click.option("--batch-size", type=COUNT, help="Positions per call of the network.  [default: chosen by the search]")
+@click.option("--batch-size", type=click.IntRange(1, MOST_POSITIONS),
+              help="Positions per call of the network.  [default: chosen by the search]")
 @click.option("--symmetries", type=click.IntRange(1, 8), default=1, show_default=True,
               help="Average the network over so many symmetries of the board: steadier, and so many times slower.")
 @click.option("--policy-temperature", type=FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE),

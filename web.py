@@ -82,8 +82,9 @@ def main(port: int, host: str, token: str, opens: bool, model: str, watch: tuple
     try:
         with suppress(KeyboardInterrupt):
             asyncio.run(serve(open_hall, host, port, token, on_ready, watch or (Path(),)))
-    except OSError as error:
-        raise ProgramError(f"cannot listen on {host}:{port}: {error.strerror or error}; give another --host or --port",
+    except (OSError, UnicodeError) as error:  # the latter for a host that is no name
+        reason = getattr(error, "strerror", None) or error
+        raise ProgramError(f"cannot listen on {host}:{port}: {reason}; give another --host or --port",
                            EXIT_FAILED) from None
 
 

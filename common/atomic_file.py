@@ -8,15 +8,20 @@ from pathlib import Path
 def write_atomically(path: str | Path, content: bytes) -> None:
     """Put `content` into a file so that a reader, or a full disk, only ever meets the old file or the whole new one.
 
-    Once it returns, a power cut does not take the file back. Raises OSError; the old file is then untouched.
+    Once it returns, a power cut does not take the file back. Raises OSError; the old file is then untouched. Of a link
+    it is the file that it leads to, and a device, such as /dev/stdout, stays one.
     """
     path = Path(path)
     try:
-        _write(path, content)
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)
+            return
+        _write(target, content)
     except OSError as error:
         error.filename, error.filename2 = str(path), None  # not the name that it has while it is written
         raise
-    sync_folder(path.parent)
+    sync_folder(target.parent)
 
 
 def _write(path: Path, content: bytes) -> None:

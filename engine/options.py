@@ -1,5 +1,6 @@
 """What the command line of the engine decides."""
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -242,7 +243,7 @@ def find_file(name: str, what: str, advice: str, folder: Path = PROGRAM_FOLDER) 
 
     Raises FileNotFoundError with a message for the user.
     """
-    tried = [Path(name).expanduser()]
+    tried = [Path(os.path.expanduser(name))]  # which leaves the name of no user as it is
     if not tried[0].is_absolute():
         tried.append(folder / name)
     for path in tried:

@@ -105,7 +105,7 @@ class GtpProcess:
         except (OSError, ValueError) as error:
             raise EngineCrashError(self._describe_end(command)) from error
         try:
-            answer = self._replies.get(timeout=timeout)
+            answer = self._replies.get(timeout=min(timeout, threading.TIMEOUT_MAX))
         except queue.Empty as error:
             raise EngineTimeoutError(f"no reply to {command!r} within {timeout:.0f} s") from error
         if answer is None:

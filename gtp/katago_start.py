@@ -4,6 +4,7 @@ They become options of main.py. From the configuration file and -override-config
 `kata-set-param` knows and main.py has an option for; everything else is named on stderr and has no effect.
 """
 
+import os
 import re
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
@@ -107,7 +108,7 @@ def as_options(changes: dict[str, Any]) -> dict[str, Any]:
 def read_config(path: str) -> Iterator[tuple[str, str]]:
     """Return the settings of a configuration file; raises StartError for one that cannot be read."""
     try:
-        lines = Path(path).expanduser().read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = Path(os.path.expanduser(path)).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
         raise StartError(f"cannot read the configuration {path}: {error.strerror or error}") from None
     return read_settings(lines)

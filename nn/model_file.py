@@ -1,5 +1,6 @@
 """A model file before torch is there: its name, its bytes, and what is said where it cannot be used."""
 
+import io
 import math
 import pickle
 import zipfile
@@ -24,6 +25,8 @@ POLICY_WEIGHTS = "policy_head.fc_layer.weight"
 GZIP_MAGIC = b"\x1f\x8b"
 KATAGO_SIZES = range(7, MAX_BOARD_SIZE + 1)
 ANY_SIZE = range(MIN_BOARD_SIZE, MAX_BOARD_SIZE + 1)
+# Tuples inside of each other end a process where they are hashed, some 150,000 of them.
+TUPLE_CODES, MOST_TUPLES, MOST_PICKLED = (b"t", b"\x85", b"\x86", b"\x87"), 100_000, 64 * 2**20
 SUGGESTION = "give another file with --model, or `--model none` for a network that knows nothing"
 
 
@@ -92,6 +95,16 @@ def find_classifier(path: str | Path, board_size: int) -> str:
     return find_specialist(path, MAX_BOARD_SIZE if board_size >= LARGE_BOARD else board_size)
 
 
+def read_pickle(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return pickled data of an archive; raises ValueError for such as would take all memory, or end the process."""
+    if archive.getinfo(name).file_size > MOST_PICKLED:
+        raise ValueError("its table of contents is too large")
+    content = archive.read(name)
+    if sum(map(content.count, TUPLE_CODES)) > MOST_TUPLES:  # or letters of as many: names are few in real files
+        raise ValueError("its table of contents is nested too deeply")
+    return content
+
+
 def _find_sizes(path: str) -> range | None:
     """Return the board sizes that the network of a file can play, without torch; None where it does not tell."""
     try:
@@ -100,7 +113,7 @@ def _find_sizes(path: str) -> range | None:
                 return KATAGO_SIZES
         with zipfile.ZipFile(path) as archive:
             name = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
-            content = _ShapeReader(archive.open(name)).load()
+            content = _ShapeReader(io.BytesIO(read_pickle(archive, name))).load()
         if "kind" in content:
             return ANY_SIZE
         moves = content[POLICY_WEIGHTS][0]

@@ -30,6 +30,8 @@ GAME = re.compile(rb"\(\s*;")
 HEAD_BYTES = 4000
 # Bytes of offending text that a message shows.
 SHOWN = 20
+# After so many games without an end, the others of a file are taken to end where the next one begins.
+MOST_BROKEN = 20
 OPEN, CLOSE = ("D", b"("), ("D", b")")
 
 
@@ -59,7 +61,7 @@ def to_utf8(data: bytes) -> bytes:
     for name in names:
         try:
             return data.decode(name).encode()
-        except (LookupError, UnicodeError):
+        except (LookupError, ValueError):  # the latter also for a name with a NUL
             continue
     return data.decode("latin-1").encode()
 
@@ -74,13 +76,19 @@ def read_main_lines(data: bytes) -> Iterator[tuple[int, list[Node] | SGFError]]:
 
     After a game without an end reading goes on at the next line that starts one.
     """
-    position = 0
+    position, broken = 0, 0
     while True:
         start = max(data.find(b"(", position), 0)
+        following = NEXT_GAME.search(data, start + 1) if broken >= MOST_BROKEN else None
         try:
-            tokens, end = _tokenise(data, position)
+            if following:  # to the end of the data each time would take as long as the square of the file
+                tokens, end = _tokenise(data[position:following.start()], 0)
+                end += position
+            else:
+                tokens, end = _tokenise(data, position)
         except SGFError as error:
             yield start, error
+            broken += 1
             following = NEXT_GAME.search(data, start)
             if following is None:
                 return

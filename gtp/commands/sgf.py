@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from common.atomic_file import write_atomically
 from common.print_console import print_err
 from gtp.commands.command_group import CommandGroup
 from gtp.protocol import Command, GtpError
@@ -63,7 +64,10 @@ class SgfCommands(CommandGroup):
         if not command.args:
             return record
         try:
-            Path(os.path.expanduser(command.text.strip('"'))).write_text(record + "\n", encoding="utf-8", newline="\n")
+            path = Path(os.path.expanduser(command.text.strip('"')))
+            if not path.parent.is_dir():
+                raise GtpError("cannot write file")
+            write_atomically(path, (record + "\n").encode())
         except (OSError, ValueError):
             raise GtpError("cannot write file") from None
         return ""

@@ -85,7 +85,7 @@ def read_arrays(path: Path, names: tuple[str, ...], needed: tuple[str, ...] = ()
             raise ValueError("it is no npz file, or is cut off")
         with np.load(path, allow_pickle=False) as data:
             arrays = {name: data[name] for name in names if name in data.files}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error) as error:
         raise DataError.unusable(f"cannot read {path} ({error})") from error
     if missing := [name for name in needed if name not in arrays]:
         raise DataError.unusable(f"{path} has no array {missing[0]!r}")

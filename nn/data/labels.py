@@ -134,7 +134,7 @@ def read_labels(path: str | Path, board_size: int | None = None) -> LabelFile:
             raise ValueError("it is no npz file, or is cut off")
         with np.load(io.BytesIO(content), allow_pickle=False) as data:
             arrays = {name: data[name] for name in data.files}
-    except (OSError, ValueError, EOFError, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, ValueError, EOFError, MemoryError, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as error:
         raise DataError(f"cannot read the labels {path} ({error}): make them anew") from error
     if "policy" in arrays:
         packed = pack_policies(arrays["policy"])

@@ -103,7 +103,7 @@ class KataGoFile:
         while missing:
             end = self._data.find(b"\n", self._at)
             end = len(self._data) if end < 0 else end
-            words = self._data[self._at:end].split()
+            words = self._data[self._at:end].split(None, missing)  # no more than are wanted: a line may be huge
             if len(words) > missing or (not words and end == len(self._data)):
                 raise ValueError(f"{name} does not have the {count} weights that its shape asks for")
             parts.append(words)

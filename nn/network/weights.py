@@ -16,13 +16,23 @@ import torch
 from common.atomic_file import write_atomically
 from nn.constant import INPUT_PLANES
 from nn.device import get_torch_device
-from nn.model_file import GZIP_MAGIC, RANDOM_MODEL, ModelFile, ModelFileError, describe_sizes, read_model_file
+from nn.model_file import (
+    GZIP_MAGIC,
+    RANDOM_MODEL,
+    ModelFile,
+    ModelFileError,
+    describe_sizes,
+    read_model_file,
+    read_pickle,
+)
 from nn.network.dual_net import POLICY_CHANNELS, DualNet
 from nn.network.katago import KataGoNet
 from nn.network.kinds import KINDS, split_content, to_content
 from nn.network.pooled_net import PooledNet
 
 RANDOM_MODEL_SEED = 0
+# How many times as large as a file, and how many bytes more, what it holds may be: torch packs nothing.
+MOST_PACKING, ROOM = 4, 64 * 2**20
 
 Network = DualNet | PooledNet | KataGoNet
 
@@ -71,8 +81,10 @@ def load_saved(content: bytes, device: torch.device | str) -> Any:
     checked = io.BytesIO(content)
     if zipfile.is_zipfile(checked):
         with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(checked := io.BytesIO(), "w") as copy:
+            if sum(info.file_size for info in archive.infolist()) > MOST_PACKING * len(content) + ROOM:
+                raise ValueError("its parts are far larger than the file")
             for name in dict.fromkeys(archive.namelist()):
-                copy.writestr(name, archive.read(name))
+                copy.writestr(name, read_pickle(archive, name) if name.endswith(".pkl") else archive.read(name))
     checked.seek(0)
     return torch.load(checked, map_location=device, weights_only=True)
 

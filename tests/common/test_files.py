@@ -1,6 +1,7 @@
 """What cannot be written is named, and costs no more than itself."""
 
 import errno
+import os
 import sys
 from pathlib import Path
 
@@ -19,6 +20,18 @@ def test_a_file_that_cannot_be_written_is_named_by_its_own_name(tmp_path: Path) 
             write_atomically(path, b"content")
         assert str(caught.value.filename) in str(path) and caught.value.filename2 is None
     assert sorted(found.name for found in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_a_link_and_a_device_stay_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "file")
+    write_atomically(tmp_path / "link", b"content")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "far" / "file").read_bytes() == b"content"
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_atomically(tmp_path / "pipe", b"content")
+    assert (tmp_path / "pipe").is_fifo() and os.read(reader, 100) == b"content"
+    os.close(reader)
 
 
 @pytest.mark.parametrize(("number", "status"), [

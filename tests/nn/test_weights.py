@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,6 +60,13 @@ def not_finite(path: Path) -> None:
     torch.save(broken, path)
 
 
+def pack(path: Path, **parts: bytes) -> None:
+    """Write an archive as torch's are laid out, but packed."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in ({"version": b"3\n", "byteorder": b"little"} | parts).items():
+            archive.writestr(f"archive/{name.replace('_', '.')}", content)
+
+
 BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "missing": (lambda path: None, "no such file"),
     "folder": (lambda path: path.mkdir(), "directory"),
@@ -66,6 +74,9 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "truncated": (truncated, "damaged"),
     "text": (lambda path: path.write_text("GIT LFS pointer\n" * 9), "damaged"),
     "old pickle": (lambda path: path.write_bytes(pickle.dumps({"a": 1})), "damaged|no state_dict"),
+    "tuples that crash": (lambda path: pack(path, data_pkl=b"\x80\x02})" + b"\x85" * 3_000_000 + b"K\x01s."),
+                          "damaged"),
+    "bomb": (lambda path: pack(path, data_pkl=pickle.dumps({}, 2), data0=bytes(2**27)), "damaged"),
     "code": (lambda path: torch.save(Payload(), path), "other objects"),
     "list": (lambda path: torch.save([1, 2], path), "no state_dict"),
     "empty dict": (lambda path: torch.save({}, path), "no state_dict"),

@@ -8,7 +8,7 @@ import pytest
 
 from sgf import collection
 from sgf.collection import Kifu, Skipped, cut_into_pieces, describe_left_out, list_sgf_files, read_pieces
-from sgf.grammar import MALFORMED, NO_MOVES, TOO_LONG, UNREADABLE, WRONG_SIZE
+from sgf.grammar import MALFORMED, NO_MOVES, TOO_LONG, UNREADABLE, WRONG_SIZE, SGFError, read_main_lines
 from sgf.win_rate import SearchComment, decode_search_comment
 
 
@@ -104,6 +104,21 @@ def test_arrays_of_a_game(tmp_path: Path) -> None:
     assert list(one.pos) == [60, 72, 0] and list(one.color) == [2, 1, 1]
     assert one.value_label == 2
     np.testing.assert_allclose(one.win_rate, [0.65, 0.35, np.nan])
+
+
+def test_an_encoding_with_a_nul_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "nul.sgf"
+    path.write_bytes(b"(;FF[4]GM[1]SZ[9]CA[a\0b]PB[\xff];B[ee])")
+    games, _ = read_pieces(cut_into_pieces(str(path)), [9])
+    assert len(games) == 1
+
+
+def test_many_games_without_an_end_are_left_at_once() -> None:
+    """Reading each to the end of the file took the square of their number: 11 seconds for a thousand."""
+    broken, good = b"(;FF[4]GM[1]SZ[9];B[aa];W[bb];B[cc]\n", b"(;FF[4]GM[1]SZ[9];B[dd])\n"
+    found = list(read_main_lines(broken * 3000 + good))
+    assert len(found) == 3001 and not isinstance(found[-1][1], SGFError)
+    assert found[-1][0] == 3000 * len(broken) and all(isinstance(game, SGFError) for _, game in found[:-1])
 
 
 def test_a_file_that_cannot_be_read_is_skipped(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ class MatchStore:
 
     def _write_config(self, data: dict[str, Any]) -> None:
         self._config = data
-        text = json.dumps(data, ensure_ascii=False, indent=2)
+        text = json.dumps(data, indent=2)
         write_atomically(self.directory / CONFIG_FILE, text.encode() + b"\n")
 
     def _load_games(self) -> None:
