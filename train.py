@@ -177,7 +177,8 @@ def by_kind(name: str) -> str:
 )
 @click.option(
     "--schedule", type=click.Choice(["lecture", "cosine", "constant"]),
-    help=f"TamaGo's fixed steps down, a cosine to 0, both over the whole run, or always the same.{by_kind('schedule')}",
+    help=f"TamaGo's fixed steps down, a cosine to 0 after a rise of 200 steps, both over the whole run, or always the "
+         f"same.{by_kind('schedule')}",
 )
 @click.option(
     "--batch-size", type=click.IntRange(1), default=learning_param.BATCH_SIZE, show_default=True,

@@ -14,8 +14,7 @@ from nn.constant import INPUT_PLANES
 DEFAULT_FILTERS = 64
 DEFAULT_BLOCKS = 6
 BN_EPS = 2e-5
-# TamaGo has 0.01, with which the statistics of a young network are mostly those it was made with.
-BN_MOMENTUM = 0.1
+BN_MOMENTUM = 0.01
 POLICY_CHANNELS = 2
 VALUE_CHANNELS = 1
 VALUE_CLASSES = 3

@@ -15,8 +15,10 @@ import torch
 from torch import nn
 
 from nn.model_file import ANY_SIZE
-from nn.network.dual_net import BN_EPS, BN_MOMENTUM
+from nn.network.dual_net import BN_EPS
 
+# With the lecture's 0.01 the statistics of a young network are mostly those it was made with.
+BN_MOMENTUM = 0.1
 LEAD_UNIT = 20.0  # points of lead that the network's output 1 stands for
 MIDDLE_SIZE = 14.0  # the board size at which the scaled mean of a pool is 0
 SIZE_UNIT = 10.0

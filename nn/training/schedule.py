@@ -3,8 +3,7 @@
 import math
 from dataclasses import dataclass
 
-# How long a cosine's rate rises at most: so many steps, and this share of a short run.
-WARM_UP_STEPS, WARM_UP_SHARE = 200, 0.05
+WARM_UP_STEPS = 200
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class CosineSchedule:
 
     def rate(self, step: int, share: float) -> float:
         """Return the learning rate at `step` (from 0, over the whole run), `share` (0..1) of the run being over."""
-        warm_up = min(1.0, max((step + 1) / WARM_UP_STEPS, share / WARM_UP_SHARE))
+        warm_up = min(1.0, (step + 1) / WARM_UP_STEPS)
         return self.base * warm_up * 0.5 * (1.0 + math.cos(math.pi * min(1.0, max(0.0, share))))
 
 

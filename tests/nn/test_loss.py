@@ -81,7 +81,6 @@ def test_cosine_schedule() -> None:
     schedule = CosineSchedule(0.1)
     assert schedule.rate(0, 0.0) == pytest.approx(0.1 / WARM_UP_STEPS)
     assert schedule.rate(WARM_UP_STEPS, 0.0) == pytest.approx(0.1)
-    assert schedule.rate(4, 0.05) > 0.099, "a short run rises sooner"
     assert schedule.rate(10_000, 0.5) == pytest.approx(0.05)
     assert schedule.rate(10_000, 1.0) == pytest.approx(0.0)
     assert schedule.rate(10_000, 1.5) == pytest.approx(0.0)
