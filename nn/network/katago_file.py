@@ -106,7 +106,8 @@ class KataGoFile:
             words = self._data[self._at:end].split(None, missing)  # no more than are wanted: a line may be huge
             if len(words) > missing or (not words and end == len(self._data)):
                 raise ValueError(f"{name} does not have the {count} weights that its shape asks for")
-            parts.append(words)
+            if words:
+                parts.append(words)
             missing -= len(words)
             self._at = end + 1
         try:
