@@ -67,7 +67,7 @@ class TreeEstimator:
         for move in moves:
             i = candidate.get(move.pos)
             if i is None:
-                estimates.append(self.estimate_position())
+                estimates.append(make_estimate(own, root.lead))
                 continue
             visits, leads = int(root.children_visits[i]), float(root.children_lead_sum[i])
             lead = (leads + PRIOR_VISITS * root.lead) / (visits + PRIOR_VISITS)

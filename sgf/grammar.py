@@ -89,7 +89,7 @@ def read_main_lines(data: bytes) -> Iterator[tuple[int, list[Node] | SGFError]]:
         except SGFError as error:
             yield start, error
             broken += 1
-            following = NEXT_GAME.search(data, start)
+            following = following or NEXT_GAME.search(data, start)
             if following is None:
                 return
             position = following.start()

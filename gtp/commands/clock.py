@@ -73,18 +73,23 @@ class ClockCommands(CommandGroup):
         """Take over the time left of one color; the third number is 0 in main time."""
         color = get_color(command)
         seconds = get_float(command, 1, "invalid time")
-        count = get_float(command, 2, "invalid time") if len(command.args) > 2 else 0.0
-        if count != int(count):
-            raise GtpError("invalid time")
-        self.game.time.report(color, seconds, max(int(count), 0))
+        count = self._get_whole(command, 2, "invalid time") if len(command.args) > 2 else 0
+        self.game.time.report(color, seconds, max(count, 0))
         return ""
 
-    def _get_count(self, command: Command, index: int, message: str) -> int:
-        """Return a number of stones or periods; some controllers write it with a decimal point."""
+    def _get_whole(self, command: Command, index: int, message: str) -> int:
+        """Return a whole number; some controllers write it with a decimal point."""
         value = get_float(command, index, message)
-        if value < 0 or value != int(value):
+        if value != int(value):
             raise GtpError(message)
         return int(value)
+
+    def _get_count(self, command: Command, index: int, message: str) -> int:
+        """Return a number of stones or periods."""
+        value = self._get_whole(command, index, message)
+        if value < 0:
+            raise GtpError(message)
+        return value
 
     def _apply(self, settings: "TimeSettings | None") -> None:
         """Play by these settings, None for no limit: then the options of the command line hold again."""

@@ -9,6 +9,7 @@ Letters: N samples, G games, M moves of a file, S board size, A = S*S + 1 policy
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -104,7 +105,7 @@ class GameSamples(TrainingData):
                  test_share: float, teacher_weight: float) -> None:
         """Take files of one board size; the last `test_share` of all games is for testing."""
         self.board_size, self._batch_size, self._seed = board_size, batch_size, seed
-        self._identity = [[file.name, len(file.games.pos), sum_games(file.games)] for file in files]
+        self._names = [file.name for file in files]
         # One array of each kind: a batch that touched hundreds of files would be made of as many small parts.
         self._games = join_games([file.games for file in files])
         self._label_start = self._games.labels.policy_start
@@ -139,8 +140,13 @@ class GameSamples(TrainingData):
         return self._train // self._batch_size or 1
 
     def identity(self) -> list[Any]:
-        """Return what tells these data from others: for each file its positions, and a sum of what is said of them."""
-        return self._identity
+        """Return what tells these data from others: for each file its positions, and the sum of all files."""
+        return [[name, int(count), self._sum] for name, count in zip(self._names, np.diff(self._offset), strict=True)]
+
+    @cached_property
+    def _sum(self) -> int:
+        """The sum of all games; a window of self-play, which has an identity of its own, does without it."""
+        return sum_games(self._games)
 
     def training_batches(self, epoch: int, skip: int = 0) -> Iterator[tuple[Samples, np.ndarray]]:
         """Yield batches and the symmetry [N] of each sample, from batch number `skip` of the epoch on.
