@@ -43,7 +43,6 @@ DOUBT = 0.5
 DOUBTFUL_POINTS = 2
 POLL_SECONDS = 0.1
 RESULT = re.compile(rb"(?<![A-Z])RE\[([^\]]*)\]")
-COLORS = {Stone.BLACK: "black", Stone.WHITE: "white"}
 
 RESIGNED, UNSETTLED, AGREED, CORRECTED, TURNED = "resigned", "unsettled", "agreed", "corrected", "turned"
 NO_RESULT, NO_ANSWER = "no result", "no answer"
@@ -94,13 +93,13 @@ class GnuGo:
         for command in (f"boardsize {board.board_size}", "clear_board", f"komi {board.get_komi()}"):
             self.ask(command)
         for color, pos in board.get_move_history():
-            self.ask(f"play {COLORS[color]} {coordinate.convert_to_gtp_format(pos)}")
+            self.ask(f"play {color.name.lower()} {coordinate.convert_to_gtp_format(pos)}")
         answer = self.ask("final_status_list dead")
         try:
             dead = sorted(coordinate.convert_from_gtp_format(word) for word in answer.split())
         except ValueError:
             dead = [PASS]
-        if any(board.board[pos] not in COLORS for pos in dead):
+        if any(board.board[pos] not in (Stone.BLACK, Stone.WHITE) for pos in dead):
             raise NoAnswerError(f"GNU Go calls {' '.join(answer.split())[:40]!r} dead stones")
         return dead
 
@@ -108,13 +107,10 @@ class GnuGo:
 def load_game(path: Path) -> GoBoard:
     """Return the last position of a game; raises SGFError, ValueError and OSError."""
     reader = SGFReader(path)
-    board = GoBoard(reader.size, reader.komi)
     if reader.black_stones or reader.white_stones:
         raise ValueError("set-up stones are not for self-play games")
-    for number, pos in enumerate(reader.get_moves()):
-        if not board.is_legal(pos, reader.get_color(number)):
-            raise ValueError(f"move {number + 1} is illegal")
-        board.put_stone(pos, reader.get_color(number))
+    board = GoBoard(reader.size, reader.komi)
+    reader.play_on(board)
     return board
 
 

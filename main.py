@@ -38,11 +38,11 @@ from engine.options import (
     MAX_PROOF_NODES,
     MAX_TEMPERATURE,
     MIN_POLICY_TEMPERATURE,
-    PERSPECTIVES,
     PLAYOUT_PRUNE,
     PLAYOUT_TACTICS,
     RESIGN_STREAK,
     RESIGN_THRESHOLD,
+    WINRATES_AS,
     EngineOptions,
     describe_time_conflict,
     find_file,
@@ -210,7 +210,7 @@ def check_playouts(options: EngineOptions) -> None:
               help="Seed of random choices (--policy-move, --temperature, --search gumbel).")
 @click.option("--analysis-json", type=click.BOOL, default=False, show_default=True,
               help="Speak KataGo's analysis protocol, lines of JSON, instead of GTP: for KaTrain.")
-@click.option("--winrates-as", type=click.Choice(PERSPECTIVES, case_sensitive=False), default=EngineOptions.winrates_as,
+@click.option("--winrates-as", type=click.Choice(WINRATES_AS, case_sensitive=False), default=EngineOptions.winrates_as,
               show_default=True, help="With --analysis-json: whose win rates, leads and ownership are answered where a "
               "query does not say (KataGo's reportAnalysisWinratesAs).")
 @click.option("--doctor", type=click.BOOL, default=False, show_default=True,

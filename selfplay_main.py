@@ -100,7 +100,7 @@ def main(
 ) -> int:
     """Play games of the network against itself; the same command goes on with an unfinished batch."""
     from selfplay.archive import BatchSettings, lock_archive, open_batch
-    from selfplay.local_pool import LocalPool, share_cores
+    from selfplay.local_pool import LocalPool, divide_cores
     from selfplay.supervisor import Supervisor
     from selfplay.worker import WorkerTask
     from selfplay.worker_pool import SelfPlayError
@@ -115,7 +115,7 @@ def main(
         remote_pool = None if ray_address is None else connect(ray_address)
         batch = open_batch(save_dir, BatchSettings(**options), seed_given)
         task = WorkerTask(batch.folder, batch.number, batch.settings, model_path, use_gpu,
-                          share_cores(processes, count_usable_cores())[1], batch_size, cache_mb)
+                          divide_cores(processes, count_usable_cores())[1], batch_size, cache_mb)
         pool = (remote_pool(task, processes) if remote_pool
                 else LocalPool(task, processes, len(batch.missing)))
         try:

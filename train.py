@@ -26,9 +26,11 @@ from common.command_line import FiniteRange, run_command
 from common.exit_status import status_of_signal, tell_failures
 from common.interrupt import raise_on_sigterm
 from common.print_console import print_out
-from nn.training.network_options import NETWORK_DEFAULTS, TAKEN_FROM_START, check_network_options
+from nn.network.pooled_config import ACTIVATION_NAMES, BLOCK_NAMES, NORMS
+from nn.training.network_options import NETWORK_DEFAULTS, OPTIMIZERS, TAKEN_FROM_START, check_network_options
 from nn.training.objective import BASELINES, IMITATE, NO_BASELINE, OBJECTIVES, REINFORCE, check_objective
 from nn.training.run_config import TrainError
+from nn.training.schedule import SCHEDULES
 from program import PROGRAM_FOLDER
 
 if TYPE_CHECKING:
@@ -37,16 +39,19 @@ if TYPE_CHECKING:
 INTACT = "the files written before are intact"
 
 SL_OUTPUT, RL_OUTPUT = (PROGRAM_FOLDER / "model" / name for name in ("sl-model.bin", "rl-model.bin"))
-# Defaults of supervised learning, of --objective reinforce and of --rl.
-DEFAULTS: dict[str, tuple[Any, Any, Any]] = {
-    "value_weight": (learning_param.SL_VALUE_WEIGHT, learning_param.RL_VALUE_WEIGHT, learning_param.RL_VALUE_WEIGHT),
-    "epochs": (learning_param.EPOCHS * learning_param.PASSES_PER_EPOCH, 1, 1),
-    "learning_rate": (learning_param.SL_LEARNING_RATE, learning_param.REINFORCE_LEARNING_RATE,
-                      learning_param.RL_LEARNING_RATE),
-    "schedule": ("lecture", "constant", "constant"),
-    "test_share": (0.2, 0.05, 0.05),
-    "output": (SL_OUTPUT, SL_OUTPUT, RL_OUTPUT),
+# Defaults that depend on the way of learning, by the names of nn/training/recipe.py: from games of others, REINFORCE
+# from the results of such games, and from self-play.
+SL: dict[str, Any] = {
+    "value_weight": learning_param.SL_VALUE_WEIGHT, "epochs": learning_param.EPOCHS * learning_param.PASSES_PER_EPOCH,
+    "learning_rate": learning_param.SL_LEARNING_RATE, "schedule": "lecture", "test_share": 0.2, "output": SL_OUTPUT,
 }
+PG = SL | {
+    "value_weight": learning_param.RL_VALUE_WEIGHT, "epochs": 1,
+    "learning_rate": learning_param.REINFORCE_LEARNING_RATE, "schedule": "constant", "test_share": 0.05,
+}
+RL = PG | {"learning_rate": learning_param.RL_LEARNING_RATE, "output": RL_OUTPUT}
+DEFAULTS = {"sl": SL, "pg": PG, "rl": RL}
+
 
 def by_network(name: str) -> str:
     """Return the end of an option's help that states the defaults of both networks."""
@@ -57,8 +62,8 @@ def by_network(name: str) -> str:
 
 def by_kind(name: str) -> str:
     """Return the end of an option's help that states the defaults; that of REINFORCE where it is like no other."""
-    usual, won, rl = (f"{value.parent.name}/{value.name}" if isinstance(value, Path) else value
-                      for value in DEFAULTS[name])
+    values = [defaults[name] for defaults in DEFAULTS.values()]
+    usual, won, rl = (f"{value.parent.name}/{value.name}" if isinstance(value, Path) else value for value in values)
     own = "" if won in (usual, rl) else f"with --objective reinforce {won}; "
     return f"  [default: {usual}; {own}with --rl {rl}]"
 
@@ -136,15 +141,15 @@ def by_kind(name: str) -> str:
          f"eight boards.{by_network('features')}",
 )
 @click.option(
-    "--block", type=click.Choice(["res", "se", "gpool", "bottleneck"]),
+    "--block", type=click.Choice(BLOCK_NAMES),
     help=f"Residual, squeeze-and-excitation, global pooling or bottleneck blocks.{by_network('block')}",
 )
 @click.option(
-    "--activation", type=click.Choice(["relu", "swish", "mish"]),
+    "--activation", type=click.Choice(ACTIVATION_NAMES),
     help="What follows a convolution.  [default: that of --start, or relu]",
 )
 @click.option(
-    "--norm", type=click.Choice(["batch", "none"]),
+    "--norm", type=click.Choice(NORMS),
     help="What keeps the numbers of a layer in their range.  [default: that of --start, or batch]",
 )
 @click.option(
@@ -157,7 +162,7 @@ def by_kind(name: str) -> str:
     help="Wall-clock budget of the run, all its parts together; not with --rl.",
 )
 @click.option(
-    "--optimizer", type=click.Choice(["sgd", "adamw", "nadam", "sam", "muon"]), default="sgd", show_default=True,
+    "--optimizer", type=click.Choice(OPTIMIZERS), default="sgd", show_default=True,
     help="SGD with Nesterov momentum, AdamW, NAdam, SGD that is sharpness-aware (two gradients a step), or Muon, which "
          "learns the same from fewer positions.",
 )
@@ -176,7 +181,7 @@ def by_kind(name: str) -> str:
     help=f"Highest learning rate.{by_kind('learning_rate')}",
 )
 @click.option(
-    "--schedule", type=click.Choice(["lecture", "cosine", "constant"]),
+    "--schedule", type=click.Choice(list(SCHEDULES)),
     help=f"TamaGo's fixed steps down, a cosine to 0 after a rise of 200 steps, both over the whole run, or always the "
          f"same.{by_kind('schedule')}",
 )
@@ -251,22 +256,21 @@ def main(**options: Any) -> None:
             options[name] = values[pooled]
     check_network_options(options, rl, labels, kifu_dir)
     check_objective(options, rl, labels, kifu_dir, was_given)
-    way = 2 if rl else 1 if options["objective"] == REINFORCE else 0
+    way = "rl" if rl else "pg" if options["objective"] == REINFORCE else "sl"
     if rl and options["minutes"] is not None:
         raise TrainError("--minutes is for supervised learning: a generation of --rl true lasts --epochs passes")
-    if options["epochs"] is None and options["minutes"] is None:
-        options["epochs"] = DEFAULTS["epochs"][way]
-    for name, usual in DEFAULTS.items():
-        if name != "epochs" and options[name] is None:
-            options[name] = usual[way]
+    for name, usual in DEFAULTS[way].items():
+        if options[name] is None and (name != "epochs" or options["minutes"] is None):
+            options[name] = usual
     options["data_dir"] = Path(options["data_dir"] or PROGRAM_FOLDER / "data")
     options["output"] = Path(options["output"])
     options["start"], options["tensorboard"] = options["start"] or "", options["tensorboard"] or ""
 
     from nn.data.sources import Sources
     from nn.data.value_choice import ValueChoice
-    from nn.training.learn import POLICY_GRADIENT, REINFORCEMENT, SUPERVISED, TrainConfig, estimate, train
+    from nn.training.learn import TrainConfig, estimate, train
     from nn.training.process_group import ProcessGroup
+    from nn.training.recipe import RECIPES
 
     if options["tensorboard"] and importlib.util.find_spec("tensorboard") is None:
         raise TrainError("--tensorboard needs a package that is not installed: pip install tensorboard")
@@ -274,8 +278,7 @@ def main(**options: Any) -> None:
         read_games = kifu_dir and partial(make_data, Sources(
             kifu_dir, rl, pooled, options["board_sizes"], labels, archive, options["window_size"],
             ValueChoice(options["player"], options["one_value"]), workers))
-        recipe = (SUPERVISED, POLICY_GRADIENT, REINFORCEMENT)[way]
-        stopped = (estimate if dry_run else train)(TrainConfig(**options), recipe, group, read_games)
+        stopped = (estimate if dry_run else train)(TrainConfig(**options), RECIPES[way], group, read_games)
     if stopped:
         sys.exit(status_of_signal(stopped))
 

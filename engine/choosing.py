@@ -79,7 +79,6 @@ class MoveChooser:
         """Prepare for this position."""
         self.options, self._clock = options, clock
         self._board, self._color = board, color
-        self.has_searched = False
 
     def choose(self, tree: MCTSTree, rng: random.Random, limit: SearchLimit, watch: Watch = NO_WATCH) -> Choice:
         """Return a move by policy or by the search of the options.
@@ -94,7 +93,6 @@ class MoveChooser:
             result = self._draw_from_policy(tree, rng, rule, watch)
             choice = Choice(result.pos, result.winrate, 1)
         else:
-            self.has_searched = True
             on_report = self._periodic_report(rule, watch)
             found = run_search(self.options, self._clock, tree, self._board, self._color, limit, watch, on_report, rng)
             if not watch.quiet:
@@ -111,7 +109,6 @@ class MoveChooser:
     def analyze(self, tree: MCTSTree, watch: Watch, limit: SearchLimit = NO_LIMIT) -> SearchResult:
         """Search to the limit, to the watch's stop or till the tree is full; return all, genmove's move first."""
         rule = self._pass_rule(watch)
-        self.has_searched = True
         found = tree.search(self._board, self._color, limit, self._periodic_report(rule, watch), watch.should_stop,
                             watch.restriction, watch.root_temperature)
         return self._settle(found, rule)

@@ -78,7 +78,6 @@ class Engine(Game):
         super().__init__(options, size, source.sizes or own)
         self._sizes_told: set[int] = set()
         self._random = random.Random(options.seed)
-        self._has_searched = False
         self._last_move_at = 0.0
         self._book = Book.read(options.book) if options.book else None
         self._book_is_told = False  # that it is for other games than this one
@@ -185,14 +184,13 @@ class Engine(Game):
         super().configure(**changes)
         if self.options.search_params() != before:
             self._tree = None
-            self._has_searched = self._may_ponder = False
+            self._may_ponder = False
 
     def clear_tree(self) -> None:
         """Forget what was searched."""
         super().clear_tree()
         if self._tree is not None:
             self._tree.clear()
-        self._has_searched = False
 
     # --- choosing a move ----------------------------------------------------------------------------------------
 
@@ -227,7 +225,6 @@ class Engine(Game):
 
     def ponder(self, should_stop: StopFunction) -> None:
         """Let the tree grow for the opponent's move; the next search goes on from what comes out."""
-        self._has_searched = True
         self.tree.search(self.board, self.board.get_to_move(), NO_LIMIT, should_stop=should_stop)
         self._may_ponder = should_stop()  # else the tree is full
 
@@ -248,11 +245,8 @@ class Engine(Game):
         if strength.visits < limit.visits:
             self.clear_tree()  # it may know more than the level
             limit = replace(limit, visits=max(strength.visits, 1), strict=True)  # drawing levels have 0
-        chooser = self._new_chooser(color)
         watch = replace(watch, root_temperature=self.options.root_temperature)
-        choice = chooser.choose(self.tree, self._random, limit, watch)
-        self._has_searched = self._has_searched or chooser.has_searched
-        return choice, limit
+        return self._new_chooser(color).choose(self.tree, self._random, limit, watch), limit
 
     def _look_up(self, color: Stone, watch: Watch) -> Choice | None:
         """Return the book's move, None if it has none or one that is not wanted; say once if it is for other games."""
@@ -283,7 +277,6 @@ class Engine(Game):
 
     def look(self, color: Stone) -> SearchResult:
         """Return what a search by visits, as the options ask for, finds; it is kept in the tree."""
-        self._has_searched = True
         return self.tree.search(self.board, color, self._visit_limit())
 
     def _visit_limit(self) -> SearchLimit:
@@ -292,7 +285,6 @@ class Engine(Game):
 
     def analyze(self, color: Stone, watch: Watch, limit: SearchLimit = NO_LIMIT) -> SearchResult:
         """Search to the limit, to the watch's stop or till the tree is full; return all, genmove's move first."""
-        self._has_searched = True
         return self._new_chooser(color).analyze(self.tree, watch, limit)
 
     def _new_chooser(self, color: Stone) -> MoveChooser:
@@ -312,20 +304,21 @@ class Engine(Game):
 
     def make_estimator(self, color: Stone) -> Estimator:
         """Return what estimates the moves of a search of `color` in the present position."""
-        return _make_estimator(self.tree, self.board, color)
+        if self.tree.tells_lead:
+            return TreeEstimator(self.tree, self.board, color)
+        return ScoreEstimator(self.board, color)
 
     def estimate_position(self, color: Stone, mover: Stone, sym: int, pairs: int) -> Estimate:
         """Return ownership and lead for `color` with `mover` to move, without search.
 
         They are the network's, seen through symmetry `sym`, or those of `pairs` pairs of playouts where it tells none.
         """
-        if self._reason_for_playouts(self.board.board_size):
-            return ScoreEstimator(self.board, color).estimate_position(pairs)
-        raw = evaluate(self.evaluator, self.board, mover, sym)
-        if raw.lead is None or raw.ownership is None:
-            return ScoreEstimator(self.board, color).estimate_position(pairs)
-        sign = 1.0 if color == mover else -1.0
-        return make_estimate(sign * raw.ownership, sign * raw.lead)
+        if not self._reason_for_playouts(self.board.board_size):
+            raw = evaluate(self.evaluator, self.board, mover, sym)
+            if raw.lead is not None and raw.ownership is not None:
+                sign = 1.0 if color == mover else -1.0
+                return make_estimate(sign * raw.ownership, sign * raw.lead)
+        return ScoreEstimator(self.board, color).estimate_position(pairs)
 
     def get_policy(self, color: Stone) -> np.ndarray:
         """Return the network's policy, float [S*S+1]."""
@@ -333,11 +326,6 @@ class Engine(Game):
 
     def dump_tree(self) -> str:
         """Return the last search's tree and position as one line of JSON; raises ValueError when there is none."""
-        if not self._has_searched:
+        if self._tree is None or self._tree.is_empty:
             raise ValueError("no search tree")
         return dump_tree(self.tree, self.options.cgos_mode)
-
-
-def _make_estimator(tree: MCTSTree, board: GoBoard, color: Stone) -> Estimator:
-    """Return what estimates the moves of a tree's root: what its network tells, or playouts."""
-    return TreeEstimator(tree, board, color) if tree.tells_lead else ScoreEstimator(board, color)

@@ -74,7 +74,7 @@ def follows_pass(board: GoBoard) -> bool:
     return board.moves > 1 and board.record.get_last_pos() == PASS
 
 
-def final_lead(board: GoBoard, color: Stone, all_alive: bool) -> float:
+def lead_at_end(board: GoBoard, color: Stone, all_alive: bool) -> float:
     """Return by how much `color` leads if the game ends here, komi included.
 
     Unless all stones count as alive, dead ones (found by playouts) are taken off first.
@@ -100,8 +100,8 @@ class PassRule:
     @cached_property
     def lead(self) -> float:
         """By how much the side to move leads if the game ends here, by the count that is worse for it."""
-        lead = final_lead(self._board, self._color, all_alive=True)
-        return lead if self._all_alive else min(lead, final_lead(self._board, self._color, all_alive=False))
+        lead = lead_at_end(self._board, self._color, all_alive=True)
+        return lead if self._all_alive else min(lead, lead_at_end(self._board, self._color, all_alive=False))
 
     @cached_property
     def _must_capture(self) -> bool:

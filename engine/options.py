@@ -52,7 +52,7 @@ AHEAD = 6
 BOUND_SHARE = 0.1
 MAX_C_PUCT, MAX_LEAD_WEIGHT = 10.0, 1.0
 # Whose win rates KataGo's analysis engine answers.
-PERSPECTIVES = ("BLACK", "WHITE", "SIDETOMOVE")
+WINRATES_AS = ("BLACK", "WHITE", "SIDETOMOVE")
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class EngineOptions:
     resign_streak: int = RESIGN_STREAK
     min_resign_move: int | None = None
     override_version: str | None = None
-    winrates_as: str = PERSPECTIVES[0]
+    winrates_as: str = WINRATES_AS[0]
     lag: float = DEFAULT_LAG
     seed: int | None = None
     ponder: bool = False

@@ -27,7 +27,7 @@ from common.interrupt import block_interrupts
 from common.kernel import without_compiler
 from common.kernel_cache import is_cached
 from common.parallel import end_with_parent
-from engine.move_choice import final_lead, first_playable
+from engine.move_choice import first_playable, lead_at_end
 from mcts.analysis import CandidateMove
 from mcts.params import SearchLimit, Tactics
 from mcts.score_estimate import ScoreEstimator
@@ -80,7 +80,7 @@ def compile_rules() -> None:
     board, color = GoBoard(SIZE), Stone.BLACK
     board.put_stone(board.onboard_pos[0], color)
     first_playable(board, Stone.WHITE, board.onboard_pos)
-    final_lead(board, color, all_alive=True)
+    lead_at_end(board, color, all_alive=True)
     find_pass_alive(board.state, int(color))
     board.check_self_atari_stone(board.onboard_pos[-1], color)
     board.copy().undo()

@@ -130,3 +130,6 @@ def format_cgos(
         "ownership": encode_ownership(mean.ownership),
     }
     return json.dumps(content, separators=(",", ":"))
+
+
+FORMATTERS: dict[str, Formatter] = {"lz": format_lz, "kata": format_kata, "cgos": format_cgos}

@@ -2,7 +2,8 @@
 
 An evaluator that several threads may ask at once says so by `calls_at_once` and takes their calls by `start(planes)`
 (nn/evaluation.py); as many threads take turns at the tree (mcts/relay.py). Any other one has a single call under way,
-which is finished before the next begins.
+which is finished before the next begins. A plain callable of planes suffices as one; what more it may offer stands
+at BoardEvaluator (nn/inference/board_evaluator.py).
 """
 
 import time

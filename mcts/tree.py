@@ -73,7 +73,7 @@ class MCTSTree:
         self.root_board = GoBoard(board_size)  # the game that leads to the root, which may have another side to move
         self._root_state = new_state(board_size)
         self._line = new_line(board_size, 1)
-        self._is_empty = True
+        self.is_empty = True
         self._expected: dict[Stone, float] = {}
         self._built_by = PUCT
         self._root_temperature = 1.0
@@ -103,7 +103,7 @@ class MCTSTree:
 
     def clear(self) -> None:
         """Forget everything that was searched."""
-        self._is_empty = True
+        self.is_empty = True
         self._expected.clear()
 
     @property
@@ -130,7 +130,7 @@ class MCTSTree:
         """Return the node of the position on `board` when it stands below the present root."""
         root, game = self.root_board.history, board.history
         known, length = int(root.length[0]), int(game.length[0])
-        if self._is_empty or board.rules.komi != self.root_board.rules.komi or length < known or not (
+        if self.is_empty or board.rules.komi != self.root_board.rules.komi or length < known or not (
             np.array_equal(game.hash[:known], root.hash[:known]) and np.array_equal(game.pos[:known], root.pos[:known])
         ):
             return None
@@ -182,7 +182,7 @@ class MCTSTree:
         self._batch.root_past[:] = past_of(board, self._plane_set)
         self._line = new_line(self.board_size, int(board.history.length[0]))
         copy_history(self._line.history, board.history)  # superko below the root asks for the game, too
-        self._is_empty = True  # until the search has come to its end: the network may fail in the middle of it
+        self.is_empty = True  # until the search has come to its end: the network may fail in the middle of it
         self.tree_is_full = False
         self._calls.drop()
         if known is None:
@@ -269,7 +269,7 @@ class MCTSTree:
 
         self._calls.relay.run(take_turn, work)
         result = self.result(progress, self.root.surest(self.params.bound_share, self.params.bound_width))
-        self._expected[color], self._is_empty = result.winrate, False
+        self._expected[color], self.is_empty = result.winrate, False
         return result
 
     def search_with_sequential_halving(self, board: GoBoard, color: Stone, limit: SearchLimit,
@@ -307,7 +307,7 @@ class MCTSTree:
             return call
 
         self._calls.relay.run(take_turn, work)
-        self._is_empty = False
+        self.is_empty = False
         return self.result(progress, int(choose_edge(self._tree, plan) - self._tree.node_edge[ROOT]))
 
     # --- results ------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 from board.ladder import find_ladders
 from board.state import PASSES, SIZE, TO_MOVE, WHITE, State, copy_words, new_state
 from common.kernel import kernel
-from nn.feature import Positions
+from nn.feature import PlaneSet, Positions
 from nn.plane_kernels import (
     KOMI_UNIT,
     FeatureWork,
@@ -101,3 +101,7 @@ def encode_katago(positions: Positions, count: int, komi: np.ndarray, work: Kata
             find_ladders(state, ladder)
             mark_caught(now, ladder, planes, CAUGHT + age)
         mark_catching(now, color, ladder, planes, CATCHING)
+
+
+KATAGO = PlaneSet("katago", KATAGO_PLANES, looks_back=2, knows_ko=True, encode=encode_katago,
+                  new_work=new_katago_work)

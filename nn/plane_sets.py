@@ -8,11 +8,9 @@ import numpy as np
 
 from nn.feature import BASIC, PlaneSet, Positions
 from nn.history_feature import HISTORY
-from nn.katago_feature import KATAGO_PLANES, encode_katago, new_katago_work
+from nn.katago_feature import KATAGO
 from nn.rich_feature import RICH
 
-KATAGO = PlaneSet("katago", KATAGO_PLANES, looks_back=2, knows_ko=True, encode=encode_katago,
-                  new_work=new_katago_work)
 PLANE_SETS: dict[str, PlaneSet] = {plane_set.name: plane_set for plane_set in (BASIC, RICH, HISTORY, KATAGO)}
 # Stands between the names of sets whose planes are all made, one set behind the other.
 AND = "+"

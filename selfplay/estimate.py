@@ -11,7 +11,7 @@ from selfplay.archive import BatchSettings
 from selfplay.batch import SelfPlay, compile_steps
 from selfplay.game import draw_game
 from selfplay.games import visits_per_move
-from selfplay.local_pool import share_cores
+from selfplay.local_pool import divide_cores
 from selfplay.worker import terms_of
 
 SECONDS = 10.0
@@ -40,7 +40,7 @@ def measure_play(settings: BatchSettings, model: str | ModelFile, use_gpu: bool,
 def estimate_batch(settings: BatchSettings, model: str | ModelFile, use_gpu: bool, processes: int,
                    positions: int | None) -> Iterator[str]:
     """Yield lines that say what a batch on this machine would take; raises ModelFileError."""
-    workers, threads = (processes, 1) if use_gpu else share_cores(processes, count_usable_cores())
+    workers, threads = (processes, 1) if use_gpu else divide_cores(processes, count_usable_cores())
     moves = round(MOVES_PER_POINT * settings.size**2)
     played = settings.games * moves
     asked = round(played * visits_per_move(terms_of(settings)))

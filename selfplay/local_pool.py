@@ -13,7 +13,7 @@ from selfplay.worker import ENDED, WorkerTask, start_worker
 from selfplay.worker_pool import WorkerHandle
 
 
-def share_cores(processes: int, cores: int) -> tuple[int, int]:
+def divide_cores(processes: int, cores: int) -> tuple[int, int]:
     """Return how many of the workers asked for can each have a core of their own, and the cores of each."""
     workers = min(processes, cores)
     return workers, cores // workers
@@ -72,7 +72,7 @@ class LocalPool:
         if self._size is not None:
             return ""
         cores = count_usable_cores()
-        workers, threads = (self._processes, 1) if on_gpu else share_cores(self._processes, cores)
+        workers, threads = (self._processes, 1) if on_gpu else divide_cores(self._processes, cores)
         self._size = workers = max(1, min(workers, -(-self._games // max(1, worker.slots // 4))))
         self._task = replace(self._task, use_gpu=on_gpu)  # "no GPU" is said once
         if not on_gpu and workers < self._processes:

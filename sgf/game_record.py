@@ -6,7 +6,6 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from program import PROGRAM_NAME, VERSION
 
-COLOR_LETTERS = {Stone.BLACK: "B", Stone.WHITE: "W"}
 # Moves on a line; before each line the writing may be interrupted.
 MOVES_PER_LINE = 12
 
@@ -24,7 +23,7 @@ def format_game(board: GoBoard, should_stop: Callable[[], bool] = lambda: False)
         if should_stop():
             raise InterruptedWritingError
         moves = history[begin:begin + MOVES_PER_LINE]
-        lines.append("".join(f";{COLOR_LETTERS[color]}[{to_sgf(pos)}]" for color, pos in moves))
+        lines.append("".join(f";{color.name[0]}[{to_sgf(pos)}]" for color, pos in moves))
     return "\n".join([*lines, ")"])
 
 
@@ -32,11 +31,11 @@ def _setup_properties(board: GoBoard) -> Iterator[str]:
     """Yield the properties of the position before the first move, none for an empty board."""
     start = board.copy()
     start.truncate(0)
-    for color, letter in COLOR_LETTERS.items():
+    for color in (Stone.BLACK, Stone.WHITE):
         stones = [board.coordinate.convert_to_sgf_format(pos) for pos in board.onboard_pos if start.board[pos] == color]
         if stones:
-            yield f"A{letter}[{']['.join(stones)}]"
+            yield f"A{color.name[0]}[{']['.join(stones)}]"
     if start.get_to_move() == Stone.WHITE or any(start.board[pos] != Stone.EMPTY for pos in board.onboard_pos):
-        yield f"PL[{COLOR_LETTERS[start.get_to_move()]}]"
+        yield f"PL[{start.get_to_move().name[0]}]"
     if len(board.get_handicap_history()) > 1:
         yield f"HA[{len(board.get_handicap_history())}]"

@@ -40,7 +40,7 @@ def interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise Terminated
 
 
-def share_cores(games: int) -> None:
+def limit_engine_threads(games: int) -> None:
     """Give the engines of each of so many games at a time their share of the cores, unless OMP_NUM_THREADS is set.
 
     In each game one engine thinks at a time. With more threads than cores they would wait for each other.
@@ -75,7 +75,7 @@ def share_cores(games: int) -> None:
 def main(**options: Any) -> None:
     """Play a match between two GTP engines and print the score with its 95 % interval."""
     signal.signal(signal.SIGTERM, interrupt)
-    share_cores(options["parallel"])
+    limit_engine_threads(options["parallel"])
     run_match(MatchConfig(**options))
 
 

@@ -24,7 +24,7 @@ from common.atomic_file import write_atomically
 from common.command_line import run_command
 from common.exit_status import ProgramError, status_of
 from common.print_console import print_err, print_out
-from tools.match import interrupt, share_cores
+from tools.match import interrupt, limit_engine_threads
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
 from tools.matchlib.options import match_options
@@ -76,7 +76,7 @@ def run_tournament(players: list[Entrant], config: MatchConfig) -> None:
 def main(texts: Sequence[str], **options: Any) -> None:
     """Play a tournament of GTP engines and print the table."""
     signal.signal(signal.SIGTERM, interrupt)
-    share_cores(options["parallel"])
+    limit_engine_threads(options["parallel"])
     try:
         players = [read_player(text) for text in texts]
         check_players(players)

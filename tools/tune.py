@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common.command_line import run_command
 from common.exit_status import ProgramError, status_of_stop
 from common.print_console import print_out
-from tools.match import interrupt, share_cores
+from tools.match import interrupt, limit_engine_threads
 from tools.matchlib.command import split_command
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
@@ -50,7 +50,7 @@ def main(floats: tuple[str, ...], wholes: tuple[str, ...], choices: tuple[str, .
          pruner: str, **options: Any) -> None:
     """Tune numbers of an engine over matches against a fixed opponent, and print a table."""
     signal.signal(signal.SIGTERM, interrupt)
-    share_cores(options["parallel"])
+    limit_engine_threads(options["parallel"])
     if importlib.util.find_spec("optuna") is None:
         raise ProgramError("Optuna is not installed: pip install '.[tune]', or pip install optuna")
     from tools.tunelib.study import TuneConfig, format_study, open_study, run_study

@@ -9,7 +9,7 @@ from board.coordinate import Coordinate
 from board.go_board import GoBoard
 from board.stone import Stone
 from engine.levels import FULL_LEVEL
-from engine.options import PERSPECTIVES as WINRATES_AS
+from engine.options import WINRATES_AS
 from gtp.analysis.fields import MAX_ECHO, QueryError, QueryFields
 from gtp.parameters import MAX_WIDE_ROOT_NOISE, widen_root
 from gtp.rules import HANDICAP_BONUS, NAMED_RULES, Agreement, normalize_name, parse_rules, read_rules

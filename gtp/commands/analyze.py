@@ -12,37 +12,20 @@ from gtp.commands.command_group import CommandGroup
 from gtp.protocol import Command
 
 if TYPE_CHECKING:
-    from gtp.analysis_format import Formatter
     from mcts.analysis import SearchResult
 
-NO_FLAGS: frozenset[str] = frozenset()
 CANCELLED = "cancelled"
-
-
-def _lz() -> "Formatter":
-    from gtp.analysis_format import format_lz
-    return format_lz
-
-
-def _kata() -> "Formatter":
-    from gtp.analysis_format import format_kata
-    return format_kata
-
-
-def _cgos() -> "Formatter":
-    from gtp.analysis_format import format_cgos
-    return format_cgos
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """A way to write analysis: the keys that only it knows, and its format (loaded when it is needed)."""
+    """A way to write analysis: its name in FORMATTERS, and the keys that only it knows."""
 
-    flags: frozenset[str]
-    get_formatter: Callable[[], "Formatter"]
+    name: str
+    flags: frozenset[str] = frozenset()
 
 
-LZ, KATA, CGOS = Dialect(NO_FLAGS, _lz), Dialect(KATA_FLAGS, _kata), Dialect(NO_FLAGS, _cgos)
+LZ, KATA, CGOS = Dialect("lz"), Dialect("kata", KATA_FLAGS), Dialect("cgos")
 
 
 class AnalyzeCommands(CommandGroup):
@@ -91,11 +74,11 @@ class AnalyzeCommands(CommandGroup):
 
     def cmd_kata__search_analyze(self, command: Command) -> str:
         """Report like kata-genmove_analyze without playing the move."""
-        return self._search_analyze(command, cancellable=False)
+        return self._search(command, cancellable=False, reports=True)
 
     def cmd_kata__search_analyze_cancellable(self, command: Command) -> str:
         """Report like kata-search_analyze; another line cancels it."""
-        return self._search_analyze(command, cancellable=True)
+        return self._search(command, cancellable=True, reports=True)
 
     def _parse(self, command: Command, dialect: Dialect) -> AnalysisRequest:
         """Return what the arguments ask for; raises GtpError."""
@@ -104,8 +87,9 @@ class AnalyzeCommands(CommandGroup):
 
     def _reporter(self, request: AnalysisRequest, dialect: Dialect) -> Callable[["SearchResult"], None]:
         """Return a function that writes a line about what was found, if anything was."""
+        from gtp.analysis_format import FORMATTERS
         board = self.game.board
-        estimator, write = self.engine.make_estimator(request.color), dialect.get_formatter()
+        estimator, write = self.engine.make_estimator(request.color), FORMATTERS[dialect.name]
 
         def report(result: "SearchResult") -> None:
             self.session.write_line(write(result, request, board.coordinate, estimator))
@@ -138,22 +122,15 @@ class AnalyzeCommands(CommandGroup):
         pos = self.engine.genmove(request.color, self.session.line.arrived, watch)
         return f"play {self.format_move(pos)}"
 
-    def _search(self, command: Command, cancellable: bool) -> str:
-        """Answer a move and play nothing."""
+    def _search(self, command: Command, cancellable: bool, reports: bool = False) -> str:
+        """Answer a move and play nothing; with `reports`, report on the way."""
         from engine.choosing import Watch
-        request = self._parse(command, KATA)
+        request, report = self._parse(command, KATA), None
         stop = self.session.should_cancel if cancellable else self.session.should_stop
-        watch = Watch(stop, restriction=request.restriction)
-        pos = self.engine.find_move(request.color, self.session.line.arrived, watch)
-        return CANCELLED if cancellable and self.session.should_cancel() else self.format_move(pos)
-
-    def _search_analyze(self, command: Command, cancellable: bool) -> str:
-        """Report, then answer a move and play nothing."""
-        from engine.choosing import Watch
-        request = self._parse(command, KATA)
-        stop = self.session.should_cancel if cancellable else self.session.should_stop
-        self.session.open_reply()
-        report = self._reporter(request, KATA)
+        if reports:
+            self.session.open_reply()
+            report = self._reporter(request, KATA)
         watch = Watch(stop, report, request.interval, request.restriction)
         pos = self.engine.find_move(request.color, self.session.line.arrived, watch)
-        return f"play {CANCELLED if cancellable and self.session.should_cancel() else self.format_move(pos)}"
+        answer = CANCELLED if cancellable and self.session.should_cancel() else self.format_move(pos)
+        return f"play {answer}" if reports else answer

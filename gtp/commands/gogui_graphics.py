@@ -15,14 +15,13 @@ BEST_COLOR, OTHER_COLOR = "#30c030", "#40a0e0"
 # Seconds between two pictures of a running search.
 LIVE_SECONDS = 0.5
 LIVE_PREFIX = "gogui-gfx:"
-COLOR_LETTERS = {Stone.BLACK: "b", Stone.WHITE: "w"}
 
 
 def format_variation(pv: Sequence[int], color: Stone, coordinate: Coordinate) -> str:
     """Return a line that starts with `color` as pairs of color and move."""
     words = []
     for pos in pv[:MAX_LINE]:
-        words += [COLOR_LETTERS[color], coordinate.convert_to_gtp_format(pos)]
+        words += [color.name[0].lower(), coordinate.convert_to_gtp_format(pos)]
         color = Stone.get_opponent_color(color)
     return " ".join(words)
 

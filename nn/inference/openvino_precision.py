@@ -75,7 +75,7 @@ def measure(core: Any, new: Format, old: Format) -> float:
         return 0.0
 
 
-def find_fastest(core: Any, capabilities: list[str]) -> list[Format]:
+def find_fastest_formats(core: Any, capabilities: list[str]) -> list[Format]:
     """Return the formats that are worth using: integers if they are, and the better one for what is not in them."""
     floats = Format.FULL
     if "BF16" in capabilities and measure(core, Format.HALF, Format.FULL) >= HALF_GAIN:
@@ -100,8 +100,8 @@ def choose_formats(core: Any) -> list[Format]:
 
 
 def recall_fastest(core: Any) -> list[Format]:
-    """Return what find_fastest does, measured at the first call on a machine and kept on disk."""
+    """Return what find_fastest_formats does, measured at the first call on a machine and kept on disk."""
     capabilities = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     stamp = f"{openvino.__version__} {core.get_property('CPU', 'FULL_DEVICE_NAME')} {capabilities}"
     return recall("formats", stamp, lambda text: [Format(word) for word in text.split()],
-                  lambda: " ".join(one.value for one in find_fastest(core, capabilities)))
+                  lambda: " ".join(one.value for one in find_fastest_formats(core, capabilities)))

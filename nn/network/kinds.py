@@ -12,7 +12,8 @@ import torch
 from torch import nn
 
 from nn.constant import LEAST_FILTERS
-from nn.network.pooled_net import ACTIVATIONS, BLOCKS, NORMS, PooledConfig, PooledNet
+from nn.network.pooled_config import NORMS, PooledConfig
+from nn.network.pooled_net import ACTIVATIONS, BLOCKS, PooledNet
 from nn.plane_sets import PLANE_SETS
 
 MOST_FILTERS = 4096

@@ -8,7 +8,8 @@ behind it, so that `fold` can put the two together for inference.
 Letters: N positions, P planes, S board size, F filters, A = S*S + 1 policy entries.
 """
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from torch import nn
 
 from nn.model_file import ANY_SIZE
 from nn.network.dual_net import BN_EPS
+from nn.network.pooled_config import ACTIVATION_NAMES, BLOCK_NAMES, PooledConfig
 
 # With the lecture's 0.01 the statistics of a young network are mostly those it was made with.
 BN_MOMENTUM = 0.1
@@ -23,23 +25,7 @@ LEAD_UNIT = 20.0  # points of lead that the network's output 1 stands for
 MIDDLE_SIZE = 14.0  # the board size at which the scaled mean of a pool is 0
 SIZE_UNIT = 10.0
 
-BLOCKS = ("res", "se", "gpool", "bottleneck")
-ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "swish": nn.SiLU, "mish": nn.Mish}
-NORMS = ("batch", "none")
-
-
-@dataclass(frozen=True)
-class PooledConfig:
-    """The shape of a pooled network; it stands in its model file."""
-
-    features: str = "rich"  # name of its plane set
-    planes: int = 24  # how many these are
-    filters: int = 64
-    blocks: int = 6
-    block: str = "gpool"
-    activation: str = "relu"
-    norm: str = "batch"
-    trained_on: tuple[int, ...] = (9,)  # board sizes it has learnt; others are played as well as that carries
+ACTIVATIONS: dict[str, type[nn.Module]] = dict(zip(ACTIVATION_NAMES, (nn.ReLU, nn.SiLU, nn.Mish), strict=True))
 
 
 def pool(features: torch.Tensor) -> torch.Tensor:
@@ -143,14 +129,14 @@ class BottleneckBlock(nn.Module):
         return self.activation(features + self.layers[-1](hidden))
 
 
+BLOCKS: dict[str, Callable[[PooledConfig], nn.Module]] = dict(zip(
+    BLOCK_NAMES, (PooledResidualBlock, SqueezeExciteBlock, GlobalPoolingBlock, BottleneckBlock), strict=True))
+
+
 def make_block(config: PooledConfig, number: int) -> nn.Module:
     """Return block `number` of the trunk; of "gpool" networks every second one pools."""
-    if config.block == "gpool":
-        return GlobalPoolingBlock(config) if number % 2 else PooledResidualBlock(config)
-    kinds: dict[str, type[nn.Module]] = {
-        "res": PooledResidualBlock, "se": SqueezeExciteBlock, "bottleneck": BottleneckBlock,
-    }
-    return kinds[config.block](config)
+    is_plain = config.block == "gpool" and number % 2 == 0
+    return PooledResidualBlock(config) if is_plain else BLOCKS[config.block](config)
 
 
 class PooledPolicyHead(nn.Module):

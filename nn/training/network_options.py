@@ -5,6 +5,7 @@ from typing import Any
 from nn.constant import LEAST_FILTERS
 from nn.training.run_config import TrainError
 
+OPTIMIZERS = ("sgd", "adamw", "nadam", "sam", "muon")
 # What is usual with the lecture's network and with the pooled one, for options that are not given.
 NETWORK_DEFAULTS: dict[str, tuple[Any, Any]] = {
     "features": ("basic", "rich"), "block": ("res", "gpool"), "activation": ("relu", "relu"),

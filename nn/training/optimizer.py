@@ -9,11 +9,11 @@ from typing import Any
 import torch
 
 import learning_param
+from nn.training.network_options import OPTIMIZERS
 from nn.training.run_config import TrainConfig, TrainError
 
 Tensors = list[torch.Tensor]
 
-OPTIMIZERS = ("sgd", "adamw", "nadam", "sam", "muon")
 NEWTON_SCHULZ_STEPS = 5
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # of the polynomial a s + b s^3 + c s^5 of a singular value s
 

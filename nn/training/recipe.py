@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import learning_param
 from nn.data.dataset import DataSet, TrainingData, find_data_files, open_files
 from nn.data.mixed_samples import open_game_samples
 from nn.data.replay_window import SELF_PLAY_GAMES, GameWindow, ReplayWindow
@@ -11,7 +10,7 @@ from nn.plane_sets import PLANE_SETS
 from nn.training.checkpoint import ResumePlan, plan_reinforcement, plan_supervised
 from nn.training.run_config import TrainConfig, TrainError
 from nn.training.run_table import REINFORCEMENT_LAYOUT, SUPERVISED_LAYOUT, Layout
-from nn.training.schedule import ConstantSchedule, CosineSchedule, LectureSchedule, Schedule
+from nn.training.schedule import SCHEDULES, Schedule
 
 
 @dataclass(frozen=True)
@@ -49,15 +48,12 @@ SUPERVISED = Recipe("sl", _open_games, plan_supervised, SUPERVISED_LAYOUT, keeps
 # The loss of REINFORCE says nothing about strength: the newest network is kept.
 POLICY_GRADIENT = Recipe("pg", _open_games, plan_supervised, SUPERVISED_LAYOUT, keeps_best=False, goes_on=False)
 REINFORCEMENT = Recipe("rl", _open_window, plan_reinforcement, REINFORCEMENT_LAYOUT, keeps_best=False, goes_on=True)
+RECIPES = {recipe.name: recipe for recipe in (SUPERVISED, POLICY_GRADIENT, REINFORCEMENT)}
 
 
 def make_schedule(config: TrainConfig) -> Schedule:
     """Return the schedule a config names; raises TrainError for an unknown name."""
-    if config.schedule == "constant":
-        return ConstantSchedule(config.learning_rate)
-    if config.schedule == "cosine":
-        return CosineSchedule(config.learning_rate)
-    if config.schedule == "lecture":
-        steps = learning_param.LEARNING_SCHEDULE["learning_rate"]
-        return LectureSchedule(config.learning_rate, learning_param.SL_LEARNING_RATE, steps, learning_param.EPOCHS)
-    raise TrainError(f"unknown schedule {config.schedule!r}: say lecture, cosine or constant")
+    if config.schedule not in SCHEDULES:
+        *names, last = SCHEDULES
+        raise TrainError(f"unknown schedule {config.schedule!r}: say {', '.join(names)} or {last}")
+    return SCHEDULES[config.schedule](config.learning_rate)

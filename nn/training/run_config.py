@@ -27,12 +27,12 @@ class TrainConfig:
     seed: int = 0
     batch_size: int = learning_param.BATCH_SIZE
     batch_growth: float = 1.0  # so many batches make a step at the end of the run
-    optimizer: str = "sgd"  # or "adamw", "nadam", "sam", "muon"
+    optimizer: str = "sgd"  # one of OPTIMIZERS (nn/training/network_options.py)
     warm_up: int = 0  # steps in which the learning rate rises to its schedule
     clip: float = 0.0  # longest gradient of all weights together; 0: any
     label_smoothing: float = 0.0  # share of the policy target that all moves have alike
     learning_rate: float = learning_param.SL_LEARNING_RATE
-    schedule: str = "lecture"  # or "cosine" or "constant"
+    schedule: str = "lecture"  # one of SCHEDULES (nn/training/schedule.py)
     value_weight: float = learning_param.SL_VALUE_WEIGHT
     value_blend: float = 0.0
     ownership_weight: float = 0.0  # 0: without an ownership head

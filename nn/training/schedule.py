@@ -1,7 +1,10 @@
 """Learning-rate schedules: from where the run stands to a learning rate."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+
+import learning_param
 
 WARM_UP_STEPS = 200
 
@@ -48,3 +51,15 @@ class CosineSchedule:
 
 
 Schedule = LectureSchedule | CosineSchedule | ConstantSchedule
+
+
+def _lecture(rate: float) -> LectureSchedule:
+    """Return TamaGo's schedule for another highest rate."""
+    return LectureSchedule(rate, learning_param.SL_LEARNING_RATE, learning_param.LEARNING_SCHEDULE["learning_rate"],
+                           learning_param.EPOCHS)
+
+
+# By name; each takes the highest learning rate.
+SCHEDULES: dict[str, Callable[[float], Schedule]] = {
+    "lecture": _lecture, "cosine": CosineSchedule, "constant": ConstantSchedule,
+}

@@ -200,8 +200,10 @@ def test_one_process_compiles_and_the_others_wait_for_it(tmp_path: Path, monkeyp
 
 
 def test_compiling_needs_no_place_for_the_lock(monkeypatch: pytest.MonkeyPatch):
+    compiled = []
     for folder in (None, Path("/proc/none")):
         monkeypatch.setattr(kernel_cache, "cache_folder", lambda folder=folder: folder)
         monkeypatch.setattr(kernel_cache, "is_cached", lambda _: False)
         with kernel_cache.compile_in_turn("kernel"):
-            pass
+            compiled.append(folder)
+    assert len(compiled) == 2

@@ -123,7 +123,7 @@ def test_only_a_first_start_compiles_playouts_beside_the_tree(monkeypatch: pytes
 
 
 @pytest.mark.plain
-def test_playouts_are_compiled_by_the_calls_of_a_search():
+def test_what_a_child_compiles_runs_without_a_tree():
     precompile.compile_playouts()
     precompile.compile_tactics()
 

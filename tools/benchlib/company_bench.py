@@ -12,11 +12,11 @@ import numpy as np
 from board.go_board import GoBoard
 from common.cores import count_usable_cores
 from engine.options import EngineOptions
-from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
 from nn.evaluation import Answers, Evaluation
 from nn.inference.board_evaluator import BoardEvaluator
 from tools.benchlib.measure import BenchSettings, Figure, measure_rate
+from tools.benchlib.search_bench import make_search_work
 
 # Programs that never wait, for each core.
 LOOPS_PER_CORE = 2
@@ -73,12 +73,7 @@ def measure_company(evaluator: BoardEvaluator, settings: BenchSettings) -> Itera
     timed = TimedEvaluator(evaluator)
     board = GoBoard(evaluator.board_size)
     tree = MCTSTree(timed, board.board_size, EngineOptions(model=settings.model).for_model().search_params())
-    limit = SearchLimit(settings.engine_visits, strict=True)
-
-    def search() -> int:
-        tree.clear()
-        return tree.search(board, board.get_to_move(), limit).visits
-
+    search = make_search_work(tree, board, settings.engine_visits)
     search()
     shares, longest = [], []
     for _ in range(settings.runs):

@@ -22,6 +22,7 @@ from tools.benchlib.company_bench import measure_company
 from tools.benchlib.evaluators import CountingEvaluator
 from tools.benchlib.measure import BenchSettings, Figure, Workload, interleave, measure
 from tools.benchlib.positions import LATE_9X9, MIDGAME_9X9, make_board, make_random_board
+from tools.benchlib.search_bench import make_search_work
 
 BATCH_SIZES = (1, 2, 8, 16, 64, 256)
 # TamaGo 0.10.0's visits a second by batch size, 1,000 visits from the empty board, on two cores.
@@ -90,12 +91,7 @@ def measure_search_of(board: GoBoard, place: str, batch_size: int | None, evalua
     plain = not place and batch_size is not None
     place += f", batch {batch_size}" if batch_size else ", default"
     batch_size = batch_size or USUAL_CALL
-    limit = SearchLimit(settings.engine_visits, strict=True)
-
-    def search() -> int:
-        tree.clear()
-        return tree.search(board, board.get_to_move(), limit).visits
-
+    search = make_search_work(tree, board, settings.engine_visits)
     network = make_network_work(evaluator, batch_size, -(-settings.engine_visits // batch_size))
     pairs = [interleave(search, network, settings.seconds) for _ in range(settings.runs)]
     visits, positions = zip(*pairs, strict=True)
@@ -108,27 +104,17 @@ def measure_search_of(board: GoBoard, place: str, batch_size: int | None, evalua
 
 def measure_threads(settings: BenchSettings) -> Iterator[Figure]:
     """Yield how many times faster a search is on more threads, 2, 4, ... and as many as there are cores, in turn."""
-    limit, works = SearchLimit(settings.engine_visits, strict=True), []
+    works = []
     cores = count_usable_cores()
     counts = [1, *(count for count in (2, 4, 8, 16, 32) if count < cores), *([cores] if cores > 1 else [])]
     for threads in counts:
         evaluator = load_evaluator(settings.model, use_gpu=settings.use_gpu, threads=threads)
         params = EngineOptions(model=settings.model, threads=threads).for_model().search_params()
-        works.append(make_search_work(MCTSTree(evaluator, evaluator.board_size, params), limit))
+        tree = MCTSTree(evaluator, evaluator.board_size, params)
+        works.append(make_search_work(tree, GoBoard(tree.board_size), settings.engine_visits))
     for threads, work in zip(counts[1:], works[1:], strict=True):
         pairs = [interleave(work, works[0], settings.seconds) for _ in range(settings.runs)]
         yield Figure(f"search on {threads} threads / on one", "times", tuple(a / b for a, b in pairs))
-
-
-def make_search_work(tree: MCTSTree, limit: SearchLimit) -> Workload:
-    """Return a search from an empty tree and board."""
-    board = GoBoard(tree.board_size)
-
-    def search() -> int:
-        tree.clear()
-        return tree.search(board, board.get_to_move(), limit).visits
-
-    return search
 
 
 def measure_saved(evaluator: BoardEvaluator, settings: BenchSettings) -> Iterator[Figure]:

@@ -9,13 +9,13 @@ from board.state import State, copy_state, new_state
 from common.cores import count_usable_cores
 from common.kernel import kernel
 from engine.options import EngineOptions
-from mcts.params import SearchLimit
 from mcts.uct.params import UctParams
 from mcts.uct.playout_board import PlayoutGame, new_playout_work, start_playout
 from mcts.uct.playout_policy import PlayoutRules, play_out, playout_score
 from mcts.uct.playout_rules import make_rules
 from mcts.uct.tree import PlayoutTree
 from tools.benchlib.measure import BenchSettings, Figure, Workload, measure
+from tools.benchlib.search_bench import make_search_work
 
 # Targets by board size: playouts a second; Aya's, with patterns, in 2008.
 PLAYOUT_TARGETS = {9: 25000, 19: 6000}
@@ -52,13 +52,7 @@ def make_playout_work(board_size: int, params: UctParams) -> Workload:
 def make_tree_work(board_size: int, visits: int, threads: int = 1) -> Workload:
     """Return a search of so many visits from an empty tree, as main.py searches by default."""
     params = replace(EngineOptions().playout_params(board_size), threads=threads)
-    tree, board = PlayoutTree(board_size, params), GoBoard(board_size)
-
-    def search() -> int:
-        tree.clear()
-        return tree.search(board, board.get_to_move(), SearchLimit(visits, strict=True)).visits
-
-    return search
+    return make_search_work(PlayoutTree(board_size, params), GoBoard(board_size), visits)
 
 
 def compute_speed(playouts: float, visits: float, threads: int) -> float:

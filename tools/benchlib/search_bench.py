@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 
 from board.go_board import GoBoard
+from mcts.constant import GUMBEL, PUCT
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
+from mcts.wishes import Wishes
 from tools.benchlib.evaluators import FreeEvaluator
 from tools.benchlib.measure import BenchSettings, Figure, Workload, measure
 from tools.benchlib.positions import MIDGAME_9X9, make_board
@@ -15,17 +17,20 @@ SHOT_VISITS = 1600
 BATCH_SIZES = (1, 16, 64)
 
 
-def make_search_work(board: GoBoard, batch_size: int, visits: int, shot: bool = False) -> Workload:
-    """Return a search of exactly so many visits from an empty tree, by PUCT or by SHOT."""
-    tree = MCTSTree(FreeEvaluator(board.board_size), board.board_size, SearchParams(batch_size=batch_size))
-    color, limit = board.get_to_move(), SearchLimit(visits, strict=True)
+def make_search_work(tree: MCTSTree, board: GoBoard, visits: int, algorithm: int = PUCT) -> Workload:
+    """Return a search of exactly so many visits from an empty tree."""
+    limit = SearchLimit(visits, strict=True)
 
-    def work() -> int:
+    def search() -> int:
         tree.clear()
-        search = tree.search_with_sequential_halving if shot else tree.search
-        return search(board, color, limit).visits
+        return tree.run(algorithm, board, board.get_to_move(), limit, Wishes()).visits
 
-    return work
+    return search
+
+
+def make_free_tree(board: GoBoard, batch_size: int) -> MCTSTree:
+    """Return a tree whose network costs nothing."""
+    return MCTSTree(FreeEvaluator(board.board_size), board.board_size, SearchParams(batch_size=batch_size))
 
 
 def measure_search(settings: BenchSettings) -> Iterator[Figure | str]:
@@ -34,10 +39,10 @@ def measure_search(settings: BenchSettings) -> Iterator[Figure | str]:
     boards = {"empty board": GoBoard(9), "midgame": make_board(MIDGAME_9X9)}
     for batch_size in BATCH_SIZES:
         for place, board in boards.items():
-            work = make_search_work(board, batch_size, settings.search_visits)
+            work = make_search_work(make_free_tree(board, batch_size), board, settings.search_visits)
             yield measure(f"PUCT, batch {batch_size}, {place}", "visits/s", work, settings,
                           target=VISITS_TARGET, tamago=TAMAGO_VISITS)
     for batch_size in BATCH_SIZES:
         for place, board in boards.items():
-            work = make_search_work(board, batch_size, SHOT_VISITS, shot=True)
+            work = make_search_work(make_free_tree(board, batch_size), board, SHOT_VISITS, GUMBEL)
             yield measure(f"SHOT, batch {batch_size}, {place}", "visits/s", work, settings)

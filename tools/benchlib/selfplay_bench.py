@@ -12,7 +12,7 @@ from nn.inference.batch_evaluator import load_batch_evaluator
 from selfplay.batch import BatchEvaluator, SelfPlay
 from selfplay.game import draw_game
 from selfplay.games import new_terms
-from selfplay.local_pool import share_cores
+from selfplay.local_pool import divide_cores
 from tools.benchlib.measure import BenchSettings, Figure
 
 # TamaGo 0.10.0, 16 visits, random 64x6 network, 9x9, two cores.
@@ -98,7 +98,7 @@ def measure_selfplay(settings: BenchSettings) -> Iterator[Figure | str]:
     """Yield games an hour and what share of the network's speed self-play has, all processes together."""
     cores = count_usable_cores()
     wanted = settings.processes or cores
-    workers, threads = (wanted, 1) if settings.use_gpu else share_cores(wanted, cores)
+    workers, threads = (wanted, 1) if settings.use_gpu else divide_cores(wanted, cores)
     with multiprocessing.get_context("spawn").Pool(workers) as pool:
         parts = pool.starmap(count_process, [(settings, number, threads) for number in range(workers)])
     yield (f"self-play: {settings.selfplay_visits} visits, {workers} processes with {threads} threads each; "

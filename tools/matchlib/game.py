@@ -11,7 +11,7 @@ from tools.matchlib.engine import MatchEngine
 from tools.matchlib.errors import GameFault, IllegalPlayError
 from tools.matchlib.openings import Opening
 from tools.matchlib.record import MatchRecord, SideTime
-from tools.matchlib.referee import COLOR_LETTERS, Referee
+from tools.matchlib.referee import Referee
 
 # Seconds that an engine without time left still gets to answer; it has lost, but need not be killed.
 FLAG_GRACE_SECONDS = 5.0
@@ -93,7 +93,7 @@ class MatchGame:
 
     def _think(self, color: Stone) -> MoveAnswer:
         """Ask for a move, on the clock if there is one; raises GameFault when the engine fails or its time is up."""
-        engine, letter = self.engines[color], COLOR_LETTERS[color].lower()
+        engine, letter = self.engines[color], color.name[0].lower()
         time_left = self._get_time_left(color)
         limit = self.config.hang_limit
         if time_left is not None:
@@ -121,7 +121,7 @@ class MatchGame:
 
     def _announce(self, listener: Stone, color: Stone, vertex: str) -> None:
         """Tell an engine of a legal move; refusing it loses the game."""
-        reply = self._ask(listener, f"play {COLOR_LETTERS[color].lower()} {vertex}")
+        reply = self._ask(listener, f"play {color.name[0].lower()} {vertex}")
         if not reply.is_success:
             raise GameFault(listener, "error", f"refused the legal move {vertex}: ? {reply.text}")
 
@@ -149,7 +149,7 @@ class MatchGame:
 
     def _record_fault(self, fault: GameFault) -> MatchRecord:
         winner = Stone.get_opponent_color(fault.color)
-        result = f"{COLOR_LETTERS[winner]}+{RESULT_SUFFIXES.get(fault.reason, FORFEIT_SUFFIX)}"
+        result = f"{winner.name[0]}+{RESULT_SUFFIXES.get(fault.reason, FORFEIT_SUFFIX)}"
         detail = f"{fault.color.name.capitalize()} ({self.sides[fault.color]} engine): {fault.detail}"
         return self._make_record(self.sides[winner], result, fault.reason, detail)
 

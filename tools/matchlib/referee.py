@@ -5,8 +5,6 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from tools.matchlib.errors import IllegalPlayError
 
-COLOR_LETTERS = {Stone.BLACK: "B", Stone.WHITE: "W"}
-
 
 class Referee:
     """Positional superko, no suicide, two passes end the game, area scoring."""

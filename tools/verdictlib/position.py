@@ -10,7 +10,6 @@ from sgf.grammar import SGFError
 from sgf.reader import SGFReader
 
 SUFFIX = ".sgf"
-COLOR_NAMES = {Stone.BLACK: "black", Stone.WHITE: "white"}
 
 
 class NotFinishedError(ValueError):
@@ -47,6 +46,7 @@ def list_plays(board: GoBoard) -> Iterator[str]:
     """Yield the GTP commands that bring an engine from an empty board to this game's end."""
     start = board.copy()
     start.truncate(0)
-    set_up = [(color, pos) for color in COLOR_NAMES for pos in board.onboard_pos if start.board[pos] == color]
+    colors = (Stone.BLACK, Stone.WHITE)
+    set_up = [(color, pos) for color in colors for pos in board.onboard_pos if start.board[pos] == color]
     for color, pos in [*set_up, *board.get_move_history()]:
-        yield f"play {COLOR_NAMES[color]} {board.coordinate.convert_to_gtp_format(pos)}"
+        yield f"play {color.name.lower()} {board.coordinate.convert_to_gtp_format(pos)}"
