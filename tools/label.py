@@ -9,8 +9,8 @@ split as a shell would, but no shell runs it.
 """
 
 import sys
+import time
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 import click
@@ -26,6 +26,7 @@ from common.interrupt import raise_on_sigterm
 from common.print_console import print_err
 from nn.data.game_encoder import GameEncoder
 from nn.data.game_report import GameReport
+from nn.data.labels import Labels
 from sgf.collection import Kifu, Skipped, cut_into_pieces, list_sgf_files, read_pieces
 from sgf.grammar import SGFError
 from tools.labellib.network_teacher import NetworkTeacher, names_model
@@ -33,8 +34,8 @@ from tools.labellib.store import LabelStore, hold_labels
 from tools.labellib.teacher import KEPT, STOPPED, LabelError, Question, Teacher, takes_turns
 from tools.matchlib.command import split_command
 
-# Games whose labels are written together.
-GAMES_PER_PART = 50
+# Games whose labels are written together, unless it takes longer to label so many.
+GAMES_PER_PART, PART_SECONDS = 50, 60.0
 # Kinds of games that cannot be labelled.
 SEVERAL, NO_TURNS = "several in a file", "a player twice in a row"
 
@@ -76,13 +77,21 @@ def start_teacher(command: str, question: Question, use_gpu: bool, log: Path) ->
 
 def label(files: list[tuple[str, str]], teacher: Teacher | NetworkTeacher, store: LabelStore, board_size: int,
           report: GameReport) -> None:
-    """Have the games labelled that are not yet, part by part."""
+    """Have the games labelled that are not yet, and write them part by part, also what a run has that ends early."""
     left = [(name, path) for name, path in files if name not in store.done]
     with tqdm(total=len(files), initial=len(files) - len(left), unit="game", desc="labels", file=sys.stderr) as bar:
-        labelled = teacher.label(read_games(left, board_size, report))
-        while part := dict(islice(labelled, GAMES_PER_PART)):
-            store.add(part)
-            bar.update(len(part))
+        part: dict[str, Labels] = {}
+        written = time.monotonic()
+        try:
+            for name, labels in teacher.label(read_games(left, board_size, report)):
+                part[name] = labels
+                bar.update()
+                if len(part) >= GAMES_PER_PART or time.monotonic() > written + PART_SECONDS:
+                    store.add(part)
+                    part, written = {}, time.monotonic()
+        finally:
+            if part:
+                store.add(part)
 
 
 @click.command(context_settings={"show_default": True})

@@ -267,6 +267,8 @@ def _read_overrides(fields: QueryFields, query: Query) -> None:
     noise = settings.number("wideRootNoise", 0.0, MAX_WIDE_ROOT_NOISE, f"Must be a number up to {MAX_WIDE_ROOT_NOISE}")
     query.root_temperature *= widen_root(noise or 0.0)
     query.level = settings.integer("level", 1, FULL_LEVEL, f"Must be an integer from 1 to {FULL_LEVEL}")
+    if settings.get("ignorePreRootHistory") not in (None, False, "false"):
+        query.warnings.append(("overrideSettings", "ignorePreRootHistory: the network always sees the moves before"))
     if settings.unused:
         query.warnings.append(("overrideSettings", f"Unknown config params: {','.join(settings.unused)}"))
 

@@ -11,13 +11,14 @@ from mcts.tactics.dfpn import (
     UNKNOWN,
     ProofTask,
     ProofWork,
+    count_elsewhere,
     easiest_move,
     list_proof_moves,
     new_proof_work,
-    prove,
     set_position,
 )
-from mcts.tactics.region import mark_region
+from mcts.tactics.region import mark_region, most_outside
+from mcts.tactics.settle import play_on_here, settle
 
 # Empty points of a region in which every move is looked at; around a string in a larger one only moves near to it are,
 # and with more liberties than these it has got away.
@@ -41,9 +42,12 @@ def solve(board: GoBoard, target: int, to_move: Stone, nodes: int = MOST_NODES) 
     """Return whether the string at a point can be captured with `to_move` to begin."""
     work = new_proof_work(board.board_size)
     is_closed = mark_region(board.state, target, MOST_POINTS, work.region, work.queue)
-    question = ProofTask(target, int(board.state.stones[target]), ANY_LIBERTIES if is_closed else MOST_LIBERTIES, nodes)
-    set_position(work, board.state, int(to_move))
-    result, looked_at = prove(work, question)
+    elsewhere = most_outside(board.state, target, work.region, work.queue) if is_closed else 0
+    question = ProofTask(target, int(board.state.stones[target]), ANY_LIBERTIES if is_closed else MOST_LIBERTIES, nodes,
+                         elsewhere)
+    result, looked_at = settle(work, board.state, int(to_move), question)
+    if result == SAFE:
+        question = play_on_here(question)
     return Proof(result, tuple(_follow(board, to_move, result, question, work)), looked_at)
 
 
@@ -59,11 +63,12 @@ def _follow(board: GoBoard, to_move: Stone, result: int, question: ProofTask, wo
     Modifies work.
     """
     line: list[int] = []
+    elsewhere = 0
     position, color = board.copy(), to_move
     while result != UNKNOWN and len(line) < LONGEST_LINE and position.board[question.target] == question.defender:
         set_position(work, position.state, int(color))
         list_proof_moves(work, 0, question)
-        pos, pn, dn = easiest_move(work, question)
+        pos, pn, dn = easiest_move(work, question, elsewhere)
         last = find_last_liberty(position, question.target)
         if color != question.defender and last != PASS and result == CAPTURED:
             return [*line, last]
@@ -73,5 +78,6 @@ def _follow(board: GoBoard, to_move: Stone, result: int, question: ProofTask, wo
             break
         line.append(int(pos))
         position.put_stone(int(pos), color)
+        elsewhere = count_elsewhere(elsewhere, pos, question)
         color = Stone.get_opponent_color(color)
     return line

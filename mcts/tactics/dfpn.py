@@ -25,6 +25,7 @@ from board.rules import hash_after, is_complete_eye, is_legal, play
 from board.state import EMPTY, KO_POS, SIZE, TO_MOVE, WIDTH, State, copy_state, copy_words, new_state
 from board.string import find_liberty
 from common.kernel import kernel
+from mcts.tactics.region import MOST_OUTSIDE, is_taken_from_outside
 
 # What a search finds out about a string.
 UNKNOWN, CAPTURED, SAFE = 0, 1, 2
@@ -44,7 +45,9 @@ class ProofWork(NamedTuple):
     limits: np.ndarray  # int64 [D, 2]: the thresholds of pn and dn
     table_keys: np.ndarray  # uint64 [T]
     table: np.ndarray  # int64 [T, 2]: pn and dn
-    side: np.ndarray  # uint64 [1]: added to the key of a position (by exclusive or) with the defender to move
+    side: np.ndarray  # uint64 [2, E]: added to the key of a position (by exclusive or) by side to move, attacker and
+    # defender, and by the moves that the defender has played elsewhere
+    elsewhere: np.ndarray  # int16 [D]: how many these are
     region: np.ndarray  # uint8 [C]: not 0 where moves may be played; nowhere: around the string, wherever it runs
     queue: np.ndarray  # int16 [C]
 
@@ -56,6 +59,7 @@ class ProofTask(NamedTuple):
     defender: int  # its color
     most_liberties: int  # with more the string is safe
     nodes: int  # positions to look at, at most
+    elsewhere: int = 0  # moves of the defender elsewhere that count: they take strings around that have no more left
 
 
 def new_proof_work(board_size: int, table_bits: int = TABLE_BITS) -> ProofWork:
@@ -66,7 +70,9 @@ def new_proof_work(board_size: int, table_bits: int = TABLE_BITS) -> ProofWork:
         state, np.zeros((DEPTH, len(state.buffer)), dtype=np.uint64), np.zeros(DEPTH, dtype=np.uint64),
         np.zeros((DEPTH, cells), dtype=np.int16), np.zeros(DEPTH, dtype=np.int16),
         np.zeros((DEPTH, 2), dtype=np.int64), np.zeros(1 << table_bits, dtype=np.uint64),
-        np.zeros((1 << table_bits, 2), dtype=np.int64), np.array([0x9E3779B97F4A7C15], dtype=np.uint64),
+        np.zeros((1 << table_bits, 2), dtype=np.int64),
+        np.random.default_rng(1).integers(1 << 63, size=(2, MOST_OUTSIDE), dtype=np.uint64),
+        np.zeros(DEPTH, dtype=np.int16),
         np.zeros(cells, dtype=np.uint8), np.zeros(cells, dtype=np.int16),
     )
 
@@ -93,18 +99,20 @@ def note_point(work: ProofWork, depth: int, pos: int) -> None:
 
 @kernel
 def note_points_around(work: ProofWork, depth: int, question: ProofTask) -> None:
-    """Append the string's liberties and the last liberties of the strings around it. Modifies work."""
+    """Append the string's liberties, and those of the strings around it that have no more. Modifies work."""
     state, width = work.state, work.state.info[WIDTH]
-    stone = question.target
+    stone, few = question.target, max(2, work.state.liberties[work.state.string_id[question.target]])
     while True:
         for side in (stone - width, stone - 1, stone + 1, stone + width):
             note_point(work, depth, side)
-            string_id = state.string_id[side]
-            if state.stones[side] == 3 - question.defender and state.liberties[string_id] <= 2:
-                liberty = find_liberty(state, string_id)
-                note_point(work, depth, liberty)
-                if state.liberties[string_id] == 2:
-                    note_point(work, depth, find_liberty(state, string_id, liberty))
+            if state.stones[side] == 3 - question.defender and state.liberties[state.string_id[side]] <= few:
+                other = side
+                while True:
+                    for liberty in (other - width, other - 1, other + 1, other + width):
+                        note_point(work, depth, liberty)
+                    other = state.string_next[other]
+                    if other == side:
+                        break
         stone = state.string_next[stone]
         if stone == question.target:
             break
@@ -159,10 +167,16 @@ def list_proof_moves(work: ProofWork, depth: int, question: ProofTask) -> None:
 
 
 @kernel
-def judge_at_once(state: State, question: ProofTask) -> int:
-    """Return CAPTURED or SAFE where no search is needed to see it, else UNKNOWN."""
+def judge_at_once(work: ProofWork, question: ProofTask, elsewhere: int) -> int:
+    """Return CAPTURED or SAFE where no search of work.state is needed to see it, else UNKNOWN.
+
+    `elsewhere`: the moves that the defender has played there, as everywhere below. Modifies work.queue.
+    """
+    state = work.state
     if state.stones[question.target] != question.defender:
         return CAPTURED
+    if elsewhere > 0 and is_taken_from_outside(state, 3 - question.defender, work.region, elsewhere, work.queue):
+        return SAFE
     string_id = state.string_id[question.target]
     if state.liberties[string_id] > question.most_liberties:
         return SAFE
@@ -173,9 +187,15 @@ def judge_at_once(state: State, question: ProofTask) -> int:
 
 
 @kernel
-def key_of(work: ProofWork, position_hash: np.uint64, to_move: int, question: ProofTask) -> np.uint64:
-    """Return the key of a position by its stones and the side to move."""
-    return position_hash ^ work.side[0] if to_move == question.defender else position_hash
+def key_of(work: ProofWork, position_hash: np.uint64, to_move: int, question: ProofTask, elsewhere: int) -> np.uint64:
+    """Return the key of a position by its stones, the side to move and the moves elsewhere."""
+    return position_hash ^ work.side[int(to_move == question.defender), elsewhere]
+
+
+@kernel
+def count_elsewhere(elsewhere: int, pos: int, question: ProofTask) -> int:
+    """Return how many moves were played elsewhere after a move; a pass is one, unless no more of them count."""
+    return min(elsewhere + 1, question.elsewhere) if pos == PASS else elsewhere
 
 
 @kernel
@@ -213,7 +233,8 @@ def survey(work: ProofWork, depth: int, question: ProofTask) -> tuple[int, int, 
     for i in range(work.counts[depth]):
         pos = work.moves[depth, i]
         after = state.hash[0] if pos == PASS else hash_after(state, pos, color)
-        pn, dn = look_up(work, key_of(work, after, 3 - color, question), depth)
+        elsewhere = count_elsewhere(work.elsewhere[depth], pos, question)
+        pn, dn = look_up(work, key_of(work, after, 3 - color, question, elsewhere), depth)
         easy, hard = (dn, pn) if side == 1 else (pn, dn)
         total = min(total + hard, INFINITE)
         if easy < least:
@@ -231,8 +252,10 @@ def enter(work: ProofWork, depth: int, pos: int, question: ProofTask) -> bool:
     """
     state = work.state
     play(state, pos, state.info[TO_MOVE])
-    work.keys[depth + 1] = key_of(work, state.hash[0], state.info[TO_MOVE], question)
-    verdict = judge_at_once(state, question)
+    elsewhere = count_elsewhere(work.elsewhere[depth], pos, question)
+    work.elsewhere[depth + 1] = elsewhere
+    work.keys[depth + 1] = key_of(work, state.hash[0], state.info[TO_MOVE], question, elsewhere)
+    verdict = judge_at_once(work, question, elsewhere)
     if verdict == UNKNOWN:
         copy_words(work.saved[depth + 1], state.buffer)
         return True
@@ -254,10 +277,11 @@ def set_limits(work: ProofWork, depth: int, found: tuple[int, int, int, int, int
 
 
 @kernel
-def begin(work: ProofWork, question: ProofTask) -> None:
+def begin(work: ProofWork, question: ProofTask, elsewhere: int) -> None:
     """Make work.state the first position of a line. Modifies work."""
     state = work.state
-    work.keys[0] = key_of(work, state.hash[0], state.info[TO_MOVE], question)
+    work.elsewhere[0] = elsewhere
+    work.keys[0] = key_of(work, state.hash[0], state.info[TO_MOVE], question, elsewhere)
     copy_words(work.saved[0], state.buffer)
     work.limits[0, 0] = work.limits[0, 1] = INFINITE
 
@@ -266,10 +290,10 @@ def begin(work: ProofWork, question: ProofTask) -> None:
 def prove(work: ProofWork, question: ProofTask) -> tuple[int, int]:
     """Search from work.state; return CAPTURED, SAFE or UNKNOWN, and how many positions it looked at. Modifies work."""
     state, depth, nodes = work.state, 0, 1
-    verdict = judge_at_once(state, question)
+    verdict = judge_at_once(work, question, 0)
     if verdict != UNKNOWN:
         return verdict, nodes
-    begin(work, question)
+    begin(work, question, 0)
     pn, dn, is_new = 1, 1, True
     while depth >= 0:
         copy_words(state.buffer, work.saved[depth])
@@ -293,16 +317,17 @@ def prove(work: ProofWork, question: ProofTask) -> tuple[int, int]:
 
 
 @kernel
-def easiest_move(work: ProofWork, question: ProofTask) -> tuple[int, int, int]:
+def easiest_move(work: ProofWork, question: ProofTask, elsewhere: int) -> tuple[int, int, int]:
     """Return the move of work.state that is easiest for its mover, and pn and dn of what it leads to; PASS: none.
 
     The moves are those at depth 0, where `prove` has left them. Modifies work.
     """
-    begin(work, question)
+    begin(work, question, elsewhere)
     if work.counts[0] == 0:
         return PASS, INFINITE, 0
     found = survey(work, 0, question)
     pos, color = work.moves[0, found[2]], work.state.info[TO_MOVE]
     after = work.state.hash[0] if pos == PASS else hash_after(work.state, pos, color)
-    pn, dn = look_up(work, key_of(work, after, 3 - color, question), 0)
+    key = key_of(work, after, 3 - color, question, count_elsewhere(elsewhere, pos, question))
+    pn, dn = look_up(work, key, 0)
     return int(pos), pn, dn

@@ -30,10 +30,10 @@ from mcts.tactics.dfpn import (
     ProofWork,
     easiest_move,
     new_proof_work,
-    prove,
     set_position,
 )
-from mcts.tactics.region import mark_region
+from mcts.tactics.region import mark_region, most_outside
+from mcts.tactics.settle import play_on_here, settle
 
 # Most liberties of the strings that are looked at. One that comes to have more than it has, and more than LADDER, has
 # got away: to prove that with the four that hiyoko-solve allows takes a hundred times as long.
@@ -67,13 +67,6 @@ def new_tactician(board_size: int, tactics: Tactics, is_root: bool) -> Tactician
 
 
 @kernel
-def prove_anew(work: ProofWork, state: State, to_move: int, question: ProofTask) -> int:
-    """Return what is known about the string of a question when `to_move` begins. Modifies work."""
-    set_position(work, state, to_move)
-    return prove(work, question)[0]
-
-
-@kernel
 def find_settling_move(work: ProofWork, state: State, color: int, question: ProofTask) -> int:
     """Return the move by which `color` settles the string of a question; NO_MOVE if it is not at stake, or unknown.
 
@@ -84,13 +77,13 @@ def find_settling_move(work: ProofWork, state: State, color: int, question: Proo
         work.table_keys[slot] = 0
     for result in (feared, wanted):  # one call for both, which is compiled once
         to_move = color if result == wanted else 3 - color
-        if prove_anew(work, state, to_move, question) != result:
+        if settle(work, state, to_move, question)[0] != result:
             return NO_MOVE
     string_id = state.string_id[question.target]
     if wanted == CAPTURED and state.liberties[string_id] == 1:
         return find_liberty(state, string_id)
     set_position(work, state, color)
-    pos, pn, dn = easiest_move(work, question)
+    pos, pn, dn = easiest_move(work, question if wanted == CAPTURED else play_on_here(question), 0)
     return NO_MOVE if pos == PASS or (pn if wanted == CAPTURED else dn) != 0 else pos
 
 
@@ -104,7 +97,8 @@ def ask(tactician: Tactician, state: State, target: int) -> ProofTask:
     is_closed = tactician.most_points > 0 and mark_region(state, target, tactician.most_points, work.region, work.queue)
     is_asked = is_closed or liberties <= tactician.most_liberties
     most_liberties = ANY_LIBERTIES if is_closed else max(tactician.ladder, liberties)
-    return ProofTask(target, int(state.stones[target]), most_liberties, tactician.nodes if is_asked else 0)
+    elsewhere = most_outside(state, target, work.region, work.queue) if is_closed else 0
+    return ProofTask(target, int(state.stones[target]), most_liberties, tactician.nodes if is_asked else 0, elsewhere)
 
 
 @kernel

@@ -7,8 +7,10 @@ from common.kernel import kernel
 
 # Marks of points: closed in, and those of the strings around that have few liberties outside.
 INSIDE, BESIDE = 1, 2
-# With so many liberties outside a string is taken to be safe from there.
+# With so many liberties outside a string is no part of the region: it takes as many moves elsewhere to capture it.
 OUTSIDE_LIBERTIES = 3
+# With so many it is safe from there.
+MOST_OUTSIDE = 9
 
 
 @kernel
@@ -19,23 +21,23 @@ def clear_region(region: np.ndarray) -> None:
 
 
 @kernel
-def is_loose(state: State, string_id: int, region: np.ndarray, outside: np.ndarray) -> bool:
-    """Return whether a string has OUTSIDE_LIBERTIES that are not INSIDE, or more. Modifies `outside`, work space."""
+def count_outside(state: State, string_id: int, region: np.ndarray, with_beside: bool, outside: np.ndarray) -> int:
+    """Return how many liberties of a string are in no region; with `with_beside` also those that are BESIDE it.
+
+    Modifies `outside`, work space.
+    """
     width, stone, count = state.info[WIDTH], string_id, 0
     while True:
         for side in (stone - width, stone - 1, stone + 1, stone + width):
-            if state.stones[side] == EMPTY and region[side] != INSIDE:
+            if state.stones[side] == EMPTY and (region[side] == 0 or (with_beside and region[side] == BESIDE)):
                 is_new = True
                 for i in range(count):
                     is_new = is_new and outside[i] != side
-                if is_new:
-                    outside[count] = side
-                    count += 1
-                    if count == OUTSIDE_LIBERTIES:
-                        return True
+                outside[count] = side  # which the next one replaces unless it is new
+                count += is_new
         stone = state.string_next[stone]
         if stone == string_id:
-            return False
+            return count
 
 
 @kernel
@@ -79,6 +81,42 @@ def mark_region(state: State, target: int, most_points: int, region: np.ndarray,
     for i in range(count):
         for side in (queue[i] - width, queue[i] - 1, queue[i] + 1, queue[i] + width):
             if (region[side] == 0 and state.stones[side] == 3 - defender
-                    and not is_loose(state, state.string_id[side], region, queue[count:])):
+                    and count_outside(state, state.string_id[side], region, True, queue[count:]) < OUTSIDE_LIBERTIES):
                 mark_string(state, state.string_id[side], region)
     return True
+
+
+@kernel
+def most_outside(state: State, target: int, region: np.ndarray, outside: np.ndarray) -> int:
+    """Return the most liberties outside of a string that closes a region in, those left aside with MOST_OUTSIDE.
+
+    They say how many moves of the defender elsewhere may matter. Modifies `outside`, work space.
+    """
+    most, width = 0, state.info[WIDTH]
+    for pos in range(len(region)):
+        if region[pos] != INSIDE:
+            continue
+        for side in (pos - width, pos - 1, pos + 1, pos + width):
+            if region[side] == 0 and state.stones[side] == 3 - state.stones[target]:
+                count = count_outside(state, state.string_id[side], region, False, outside)
+                most = max(most, count) if count < MOST_OUTSIDE else most
+    return most
+
+
+@kernel
+def is_taken_from_outside(state: State, attacker: int, region: np.ndarray, moves: int, outside: np.ndarray) -> bool:
+    """Return whether so many moves elsewhere have taken all that a string which closes a region in had left.
+
+    Modifies `outside`, work space.
+    """
+    width = state.info[WIDTH]
+    for pos in range(len(region)):
+        if region[pos] != INSIDE:
+            continue
+        for side in (pos - width, pos - 1, pos + 1, pos + width):
+            if region[side] == 0 and state.stones[side] == attacker:
+                liberties = state.liberties[state.string_id[side]]
+                if liberties <= moves and liberties == count_outside(
+                        state, state.string_id[side], region, False, outside):
+                    return True
+    return False

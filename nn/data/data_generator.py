@@ -107,7 +107,7 @@ def generate_game_data(
     """Turn the games of `kifu_dir` and the labels of their positions into <folder>/games_{k}.npz; return the paths.
 
     Games on boards of all `sizes` are used, each file has those of one size. Games that no file of labels knows teach
-    by their results alone. Everything else as above. Raises DataError for labels that cannot be used, too.
+    by their moves and results. Everything else as above. Raises DataError for labels that cannot be used, too.
     """
     teachers, report = read_all_labels(label_paths), GameReport()
     bare: list[str] = []
@@ -120,7 +120,7 @@ def generate_game_data(
     result = _make_files(kifu_dir, folder, "games", sizes, workers, report, write, choice.player)
     print_err(f"{report.summary()}; {report.games - len(bare)} of the games have labels")
     if label_paths and bare:
-        print_err(describe_bare(bare, "which teach by their results alone"))
+        print_err(describe_bare(bare, "which teach by their moves and results"))
     return result
 
 

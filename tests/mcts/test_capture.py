@@ -54,6 +54,15 @@ TAKEN_FROM_OUTSIDE = """
 O X X
 X X X
 """
+RACE = """
+. . . . . . .
+. . . . . . .
+O O O O O . .
+X X X X O . .
+O O O X . O .
+. . O X . O .
+. . O X . O .
+"""
 LADDER = """
 . . X X . .
 . X O O . .
@@ -163,6 +172,13 @@ def test_what_is_called_captured_is_so_wherever_the_defender_plays() -> None:
 def test_an_enclosing_string_is_taken_from_outside() -> None:
     """Black A3 takes a stone of those that close Black in, and has liberties then."""
     assert ask(TAKEN_FROM_OUTSIDE, "C2", Stone.BLACK)[0] == SAFE
+
+
+def test_a_race_is_lost_to_moves_outside() -> None:
+    """Each side needs three moves: who begins wins. With a fourth liberty outside Black wins in any case."""
+    assert ask(RACE, "C1", Stone.BLACK)[0] == CAPTURED and ask(RACE, "C1", Stone.WHITE)[0] == UNKNOWN
+    wider = RACE.replace("X X X X O . .", "X X X X . O .").replace("O O O O O . .", "O O O O O O .")
+    assert ask(wider, "C1", Stone.BLACK)[0] == ask(wider, "C1", Stone.WHITE)[0] == CAPTURED
 
 
 def test_both_results_are_met() -> None:

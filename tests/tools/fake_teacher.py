@@ -35,6 +35,7 @@ def main() -> None:
     left = int(sys.argv[2]) if sys.argv[1:2] == ["die"] else 10**9
     for line in sys.stdin:
         query = json.loads(line)
+        assert query["overrideSettings"]["ignorePreRootHistory"] is False  # labels are worse without the moves before
         for turn in sorted(query["analyzeTurns"], key=lambda turn: turn % 3):
             if left == 0:
                 print("out of memory", file=sys.stderr)

@@ -94,6 +94,20 @@ def test_a_run_that_dies_goes_on(games: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "is there already" in run(games)[1]
 
 
+def test_what_was_labelled_before_a_part_was_full_is_kept(games: Path) -> None:
+    assert run(games, "die", "4")[0] == 2
+    [part] = (games.parent / "labels.npz.parts").glob("part-*.npz")
+    assert list(read_labels(part, 5).place) == ["a.sgf"]
+
+
+def test_parts_are_written_by_the_clock_too(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(label, "PART_SECONDS", 0.0)
+    written: list[list[str]] = []
+    monkeypatch.setattr(label.LabelStore, "add", lambda _, part: written.append(list(part)))
+    run(games)
+    assert written == [["a.sgf"], ["b.sgf"], ["c.sgf"]]
+
+
 def test_a_mistyped_teacher_holds_up_nobody_and_two_runs_are_kept_apart(games: Path) -> None:
     assert run(games, "die", "0")[0] == 2
     lock = take_lock(games.parent / ".labels.npz.lock")

@@ -16,7 +16,8 @@ from board.state import BLACK
 from board.stone import Stone
 from mcts.params import Tactics
 from mcts.tactics.dfpn import CAPTURED, SAFE
-from mcts.tactics.hints import Tactician, ask, new_tactician, prove_anew
+from mcts.tactics.hints import Tactician, ask, new_tactician
+from mcts.tactics.settle import settle
 from tools.benchlib.measure import BenchSettings, Figure
 from tools.benchlib.ownership_bench import collect_samples
 
@@ -44,8 +45,8 @@ def judge_strings(tactician: Tactician, board: GoBoard, truth: np.ndarray) -> It
         opponent = int(Stone.get_opponent_color(Stone(question.defender)))
         begin = time.perf_counter()
         tactician.proof.table_keys[:] = 0
-        first = prove_anew(tactician.proof, board.state, opponent, question)
-        second = prove_anew(tactician.proof, board.state, question.defender, question)
+        first = settle(tactician.proof, board.state, opponent, question)[0]
+        second = settle(tactician.proof, board.state, question.defender, question)[0]
         yield StringFate(first, second, bool(truth[place[question.target]] == own), time.perf_counter() - begin)
 
 

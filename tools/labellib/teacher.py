@@ -56,7 +56,8 @@ def make_query(game: Kifu, name: str, question: Question) -> dict[str, Any]:
         "initialPlayer": COLORS[int(game.color[0])],
         "moves": [[COLORS[int(color)], point(int(pos))] for pos, color in zip(game.pos, game.color, strict=True)],
         "analyzeTurns": list(range(len(game.pos))), "includePolicy": True, "includeOwnership": True,
-        "overrideSettings": {"reportAnalysisWinratesAs": "SIDETOMOVE"},
+        # KataGo would hide the moves before each position, of which its networks see five.
+        "overrideSettings": {"reportAnalysisWinratesAs": "SIDETOMOVE", "ignorePreRootHistory": False},
     }
 
 
