@@ -94,6 +94,19 @@ def parse_gpus(_: click.Context, __: click.Parameter, value: str) -> tuple[int, 
 COUNT = click.IntRange(min=1)
 MOST_VISITS, MOST_POSITIONS = 10**9, 65536  # of a node before it is expanded; of a call
 POSITIVE = FiniteRange(0.0, min_open=True)
+# What a search without a network does not know.
+NETWORK_OPTIONS = ("value_model", "playouts", "playout_share", "rollout", "c_puct", "lead_weight", "symmetries")
+
+
+def check_network_options(arguments: dict[str, Any]) -> None:
+    """Raise click.UsageError where an option of a search with a network is given beside one without."""
+    if arguments["expansion_threshold"] > 1:
+        raise click.UsageError("--expansion-threshold is for a search with a network: give --uct expand=N")
+    given = click.get_current_context().get_parameter_source
+    for name in () if arguments["policy_move"] else NETWORK_OPTIONS:
+        if given(name) == click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for a search with a network, not for --search "
+                                   f"{arguments['search']}")
 
 
 def check_playouts(options: EngineOptions) -> None:
@@ -225,11 +238,7 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     if doctor:
         return run_doctor(EngineOptions(**arguments), Path(__file__).resolve(), (check_gtp, check_json))
     if not SEARCHES[arguments["search"]].asks_network:
-        if arguments["expansion_threshold"] > 1:
-            raise click.UsageError("--expansion-threshold is for a search with a network: give --uct expand=N")
-        if arguments["value_model"] and not arguments["policy_move"]:
-            raise click.UsageError(f"--value-model is for a search with a network, not for --search "
-                                   f"{arguments['search']}")
+        check_network_options(arguments)
     if arguments["solve"] and arguments["search"] != DEFAULT_SEARCH:
         raise click.UsageError(f"--solve is for --search {DEFAULT_SEARCH}, not for --search {arguments['search']}")
     try:

@@ -3,6 +3,7 @@
 import math
 import signal
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -26,6 +27,22 @@ class FiniteFloat(click.types.FloatParamType):
 
 class FiniteRange(FiniteFloat, click.FloatRange):
     """A finite number of a range; click.FloatRange alone lets nan pass."""
+
+
+class NamedFile(click.Path):
+    """A file to write whose name tells its format: it ends in one of some suffixes."""
+
+    def __init__(self, *suffixes: str) -> None:
+        """Take the suffixes, such as ".svg"."""
+        super().__init__(dir_okay=False, path_type=Path)
+        self.suffixes = suffixes
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; raises BadParameter."""
+        path = super().convert(value, param, ctx)
+        if Path(str(path)).suffix not in self.suffixes:
+            self.fail(f"{value}: the file to write must end in {' or '.join(self.suffixes)}", param, ctx)
+        return path
 
 
 def run_command(command: click.Command, name: str, arguments: Sequence[str] | None = None,

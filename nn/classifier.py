@@ -77,7 +77,7 @@ def check_weights(found: dict[str, np.ndarray]) -> Classifier:
     """Return weights of which all shapes fit together; raises ValueError."""
     missing = [name for name in Classifier._fields if name not in found]
     if missing:
-        raise ValueError(f"it has no {missing[0]}")
+        raise ValueError(f"it is no file of a classifier (it has no array {missing[0]!r})")
     if "last_bias" in found:
         raise ValueError("it is of an older version, which judged each move by itself")
     weights = Classifier(*(found[name] for name in Classifier._fields))

@@ -19,7 +19,7 @@ from board.geometry import get_geometry
 from board.go_board import GoBoard
 from board.stone import Stone
 from common.atomic_file import write_atomically
-from common.command_line import run_command
+from common.command_line import NamedFile, run_command
 from gtp.analysis.fields import QueryError
 from gtp.analysis.query import read_query
 from tools.treelib.svg import CELL, FONT, MARGIN, STONE_RADIUS, board_side, draw_grid
@@ -122,7 +122,7 @@ def read_line(path: Path, field: str) -> dict[str, Any]:
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("query", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("answer", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The SVG file.")
+@click.option("--out", type=NamedFile(".svg"), required=True, help="The picture, ending in .svg.")
 def main(query: Path, answer: Path, out: Path) -> None:
     """Draw the position of a QUERY with its ANSWER, files with one line of JSON (includeOwnership must be true)."""
     try:

@@ -14,7 +14,7 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.atomic_file import write_atomically
-from common.command_line import run_command
+from common.command_line import NamedFile, run_command
 from common.exit_status import ProgramError, tell_failures
 from common.print_console import print_err
 from tools.treelib.dump_reader import DumpError, read_dump
@@ -28,14 +28,12 @@ MAX_NODES = 5000
 
 @click.command(context_settings={"show_default": True})
 @click.argument("tree", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path),
+@click.option("--out", required=True, type=NamedFile(*FORMATS),
               help="File to write, ending in .svg or .html.")
 @click.option("--max-nodes", type=click.IntRange(1, MAX_NODES), default=200,
               help="Nodes to draw, the most visited ones; the picture says how many it leaves out.")
 def main(tree: Path, out: Path, max_nodes: int) -> None:
     """Draw the search tree in TREE, the answer of tamago-dump_tree."""
-    if out.suffix not in FORMATS:
-        raise click.BadParameter(f"{out}: the file to write must end in .svg or .html", param_hint="--out")
     try:
         view = make_view(read_dump(tree), max_nodes)
     except DumpError as error:

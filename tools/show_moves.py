@@ -16,7 +16,7 @@ from board.constant import PASS
 from board.go_board import GoBoard
 from board.ruleset import Rules
 from common.atomic_file import write_atomically
-from common.command_line import FiniteRange, run_command
+from common.command_line import FiniteRange, NamedFile, run_command
 from common.exit_status import ProgramError, tell_failures
 from common.print_console import print_err
 from engine.engine import Engine
@@ -64,7 +64,7 @@ def read_position(game: Path, moves: int | None, rules: Rules) -> GoBoard:
 @click.option("--search", type=click.Choice(list(SEARCHES)), default=DEFAULT_SEARCH, help="As for main.py.")
 @click.option("--model", default=DEFAULT_MODEL, help="As for main.py.")
 @click.option("--classifier", default=CLASSIFIER_FILE, help="As for main.py.")
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The SVG file.")
+@click.option("--out", type=NamedFile(".svg"), required=True, help="The picture, ending in .svg.")
 def main(game: Path, moves: int | None, prune: float, search: str, model: str, classifier: str, out: Path) -> None:
     """Draw a position of GAME, an SGF file, with the points that are kept in the tree."""
     with tell_failures(out):

@@ -19,7 +19,7 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.atomic_file import write_atomically
-from common.command_line import run_command
+from common.command_line import NamedFile, run_command
 from common.exit_status import ProgramError, tell_failures
 from tools.matchlib.elo import get_wilson_interval
 from tools.treelib.svg import FONT
@@ -94,7 +94,7 @@ def draw_curves(curves: dict[str, list[MatchPoint]]) -> str:
 
 @click.command()
 @click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="SVG to write.")
+@click.option("--out", type=NamedFile(".svg"), required=True, help="The picture, ending in .svg.")
 def main(table: Path, out: Path) -> None:
     """Draw the curves of a table."""
     try:

@@ -36,7 +36,7 @@ class InfoCommands(CommandGroup):
     def cmd_hiyoko__solve(self, command: Command) -> str:
         """Answer whether the string at a point can be captured, with either color to begin, and how."""
         from mcts.tactics.capture import VERDICTS, solve
-        board, target = self.game.board, self._get_point(command)
+        board, target = self.engine.board, self._get_point(command)  # once the search is compiled
         if board.board[target] == Stone.EMPTY:
             raise GtpError("no string there")
         lines = []

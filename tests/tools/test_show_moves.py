@@ -36,8 +36,9 @@ def test_the_points_that_are_kept_are_drawn(game: Path) -> None:
 
 @pytest.mark.parametrize(("arguments", "complaint"), [
     (("--classifier", "nothing.npz"), "classifier not found"), (("--model", "nothing.bin"), "model file not found"),
+    (("--out", "x.png"), "x.png: the file to write must end in .svg"),
 ])
-def test_a_file_that_is_not_there_is_one_line(arguments: tuple[str, ...], complaint: str, game: Path,
+def test_a_file_that_cannot_be_used_is_one_line(arguments: tuple[str, ...], complaint: str, game: Path,
                                               capsys: pytest.CaptureFixture) -> None:
     result = ProgramRunner().invoke(main, [str(game), "--out", "x.svg", *arguments])
     assert result.exit_code == 2 and complaint in result.output
