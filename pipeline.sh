@@ -184,10 +184,19 @@ beats() { # beats NEW OLD: whether the new network scored enough in their match
     [ $((200 * wins + 100 * draws)) -ge $((2 * GATE_PERCENT * games)) ]
 }
 
+read_player() { # sets `player` to the generation that plays: at the beginning 0
+    player=0
+    [ -f "$generations/player" ] || return 0
+    player=$(cat "$generations/player")
+    [[ $player =~ ^(0|[1-9][0-9]{0,8})$ ]] || die "$generations/player names no generation: write the number of the one that is to play there"
+    [ "$player" -le "$trained" ] || player=$trained # the newer ones were taken away, to learn anew
+    [ "$player" -eq 0 ] || [ -f "$generations/$player.bin" ] \
+        || die "$generations/$player.bin is gone, whose generation plays: put it back, or write the number of another one into $generations/player"
+}
+
 choose_player() { # choose_player NEWEST: decide who plays, unless that is decided
-    local old=0
-    [ ! -f "$generations/player" ] || old=$(cat "$generations/player")
-    player=$old
+    read_player
+    local old=$player
     if [ "$1" -gt "$old" ] && grep -qsx "$1" "$generations/rejected"; then
         say "generation $1 was not better than generation $old, which plays on"
     elif [ "$1" -gt "$old" ]; then
@@ -203,8 +212,9 @@ choose_player() { # choose_player NEWEST: decide who plays, unless that is decid
             fi
         fi
     fi
-    echo "$player" >"$generations/player.part"
-    mv -f "$generations/player.part" "$generations/player"
+    echo "$player" >"$generations/player.new"
+    put "$generations/player.new" "$generations/player"
+    rm -f "$generations/player.new"
     [ "$(network "$player")" = none ] || put "$(network "$player")" "$MODEL/rl-model.bin"
 }
 
@@ -261,14 +271,30 @@ learn() { # learn GENERATION: from the newest games
         run "$python" tools/reanalyze.py --save-dir "$ARCHIVE" --num-data "$older" --window-size "$games" --size "$SIZE" \
             --use-gpu "$USE_GPU" --model "$model" --seed $((SEED + $1))
     fi
-    if [ -n "$TEACHER" ] && [ ! -f "$ARCHIVE/$1/labels.npz" ]; then
-        say "generation $1: the teacher judges its positions"
-        run "$python" tools/label.py --kifu-dir "$ARCHIVE/$1" --out "$ARCHIVE/$1/labels.npz" --size "$SIZE" --teacher "$TEACHER" \
-            --use-gpu "$USE_GPU"
-    fi
+    [ -z "$TEACHER" ] || judge_window "$1"
     say "generation $1: training"
     train
+    ! cmp -s "$MODEL/rl-candidate.bin" "$generations/$trained.bin" || die "generation $1 taught nothing: see what train.py says of its games above"
     put "$MODEL/rl-candidate.bin" "$generations/$1.bin"
+}
+
+judge_window() { # judge_window GENERATION: have the teacher judge the newest games, as far as he has not
+    local games=0 most folder
+    most=$(window)
+    for ((folder = $1; folder > 0 && games < most; folder--)); do
+        [ -d "$ARCHIVE/$folder" ] || continue
+        games=$((games + $(count_games "$folder")))
+        [ ! -f "$ARCHIVE/$folder/labels.npz" ] && [ "$(count_games "$folder")" -gt 0 ] || continue
+        say "generation $folder: the teacher judges its positions"
+        run "$python" tools/label.py --kifu-dir "$ARCHIVE/$folder" --out "$ARCHIVE/$folder/labels.npz" --size "$SIZE" --teacher "$TEACHER" \
+            --use-gpu "$USE_GPU"
+    done
+}
+
+check_size() { # refuse another board than the one that was learnt
+    local batch=$ARCHIVE/$trained/batch.json
+    ! grep -qs '"size"' "$batch" || grep -q "\"size\": $SIZE\b" "$batch" \
+        || die "SIZE=$SIZE: $ARCHIVE/$trained has games of another size, from which this network has learnt; give other folders (ARCHIVE, DATA, MODEL)"
 }
 
 count_to_reanalyze() { # count_to_reanalyze GENERATION: REANALYZE, less the games written anew since its own were begun
@@ -290,8 +316,9 @@ window() { # prints how many of the newest games to learn from: c * (1 + 0.4 * (
 train() { # train OPTION...: one pass over the newest games
     local launcher=("$python")
     [ "$GPUS" -le 1 ] || launcher=("$python" -m torch.distributed.run --standalone --nproc-per-node "$GPUS" --)
-    local options=() games
-    [ "$(network 0)" = none ] || options=(--start "$(network 0)")
+    local options=() games from
+    from=$(network "$trained") # where the checkpoint is lost
+    [ "$from" = none ] || options=(--start "$from")
     games=$(window)
     # shellcheck disable=SC2086 # options are words
     run "${launcher[@]}" train.py --rl true --kifu-dir "$ARCHIVE" --size "$SIZE" --window-size "$games" \
@@ -299,7 +326,8 @@ train() { # train OPTION...: one pass over the newest games
 }
 
 estimate() { # estimate GENERATION: what a generation after it would take
-    say "$((GENERATIONS - $1)) generations are left; each of them:"
+    [ "$GENERATIONS" -gt "$1" ] || { say "no generation is left: all of GENERATIONS=$GENERATIONS are learnt"; return 0; }
+    say "$((GENERATIONS - $1)) generations are left; each of them, without matches${TEACHER:+, the teacher}$([ "$REANALYZE" -eq 0 ] || echo " and what is searched again"):"
     self_play "$1" --dry-run true
     if [ "$(newest "$ARCHIVE" "")" -gt 0 ]; then train --dry-run true
     else say "what training takes can be told once there are games"; fi
@@ -311,9 +339,11 @@ if [ -n "$start" ] && ! cmp -s "$start" "$generations/0.bin"; then
         || die "the run in $MODEL began from another network: leave out --start, or give another MODEL folder"
     $dry_run || put "$start" "$generations/0.bin"
 fi
+[ -z "$TEACHER" ] || [[ $TRAIN_OPTIONS == *pooled* ]] || [ -f "$(network 0)" ] \
+    || say "TEACHER: only networks of --head pooled learn from what he says: TRAIN_OPTIONS=\"--head pooled --value-blend 0.5\""
+check_size
 if $dry_run; then
-    player=0
-    [ ! -f "$generations/player" ] || player=$(cat "$generations/player")
+    read_player
     estimate "$trained"
     exit 0
 fi

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import hashlib
 import hmac
+import logging
 import re
 import secrets
 import socket
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from aiohttp import WSCloseCode, WSMsgType, web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from engine.loader import LoadError
 
@@ -32,6 +34,7 @@ FIRST_SECONDS = 10.0
 EVERYWHERE = ("", "0.0.0.0", "::")
 LOCAL_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
 TOKEN_BYTES = 16
+WRONG_TOKEN = '<p role="alert">That is not the token. (トークンが違います。)</p>'
 # No address of ours is so long, and no file system takes a longer name.
 MAX_ADDRESS = 250
 # WebSocket close codes (RFC 6455): try again later, and an error that trying again does not mend.
@@ -83,6 +86,11 @@ def page_policy() -> str:
             "frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
 
 
+def is_our_fault(record: logging.LogRecord) -> bool:
+    """Tell whether a message is about more than a request that is no HTTP, which its sender has been told."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], HttpProcessingError)
+
+
 class Guard:
     """Lets in requests of our own pages, with the token where one is wanted."""
 
@@ -117,6 +125,7 @@ class Guard:
             given = request.query.get("token", "")
             if not self._has_token(given):
                 text = (STATIC / "token.html").read_text(encoding="utf-8")
+                text = text.replace("<!-- wrong -->", WRONG_TOKEN if given else "")
                 return web.Response(status=401, text=text, content_type="text/html", headers=self._headers)
             answer = web.HTTPSeeOther(RUNS if request.path == RUNS else "/")
             answer.set_cookie(cookie, given, httponly=True, samesite="Strict")
@@ -257,6 +266,7 @@ async def serve(open_hall: OpenHall, host: str, port: int, token: str, on_ready:
     closing = threading.Event()
     if not token and not is_local(host):
         token = secrets.token_urlsafe(TOKEN_BYTES)
+    logging.getLogger("aiohttp.server").addFilter(is_our_fault)
     runner = web.AppRunner(make_app(open_hall, token, watched), access_log=None, shutdown_timeout=PARTING_SECONDS)
     await runner.setup()
     try:

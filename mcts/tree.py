@@ -73,7 +73,7 @@ class MCTSTree:
         self.root_board = GoBoard(board_size)  # the game that leads to the root, which may have another side to move
         self._root_state = new_state(board_size)
         self._line = new_line(board_size, 1)
-        self.is_empty = True
+        self.is_empty, self._is_unfinished = True, False  # unfinished: the network failed in the middle of a search
         self._expected: dict[Stone, float] = {}
         self._built_by = PUCT
         self._root_temperature = 1.0
@@ -166,7 +166,7 @@ class MCTSTree:
         if board.board_size != self.board_size:
             raise ValueError(f"a tree of size {self.board_size} cannot search a board of size {board.board_size}")
         reuse = self._apply_superko(board, color) and reuse
-        known = self.find_descendant(board, color) if reuse else None
+        known = self.find_descendant(board, color) if reuse and not self._is_unfinished else None
         if known != ROOT and self._restricted.any():  # the plies are counted from the root
             known = None
         banned = self._restricted.copy()
@@ -182,8 +182,7 @@ class MCTSTree:
         self._batch.root_past[:] = past_of(board, self._plane_set)
         self._line = new_line(self.board_size, int(board.history.length[0]))
         copy_history(self._line.history, board.history)  # superko below the root asks for the game, too
-        self.is_empty = True  # until the search has come to its end: the network may fail in the middle of it
-        self.tree_is_full = False
+        self.is_empty, self._is_unfinished, self.tree_is_full = True, True, False
         self._calls.drop()
         if known is None:
             self._tree.counters[:] = 0
@@ -195,6 +194,7 @@ class MCTSTree:
             copy_subtree(spare, self._tree, known)
             self._tree, self._spare = spare, self._tree
         self._calls.hint_root(self._tree, board, color)
+        self.is_empty = False
 
     @property
     def _root(self) -> Position:
@@ -269,7 +269,7 @@ class MCTSTree:
 
         self._calls.relay.run(take_turn, work)
         result = self.result(progress, self.root.surest(self.params.bound_share, self.params.bound_width))
-        self._expected[color], self.is_empty = result.winrate, False
+        self._expected[color], self._is_unfinished = result.winrate, False
         return result
 
     def search_with_sequential_halving(self, board: GoBoard, color: Stone, limit: SearchLimit,
@@ -307,7 +307,7 @@ class MCTSTree:
             return call
 
         self._calls.relay.run(take_turn, work)
-        self.is_empty = False
+        self._is_unfinished = False
         return self.result(progress, int(choose_edge(self._tree, plan) - self._tree.node_edge[ROOT]))
 
     # --- results ------------------------------------------------------------------------------------------------

@@ -70,7 +70,8 @@ def main(metrics: Path, length_percent: int, elo_falls: int) -> int:
         return EXIT_OK
     rows = RunTable(metrics, REINFORCEMENT_LAYOUT).rows
     if not rows:
-        raise ProgramError(f"{metrics} is not the table of a run of self-play and training: it has no generation")
+        raise ProgramError(f"{metrics} is not the table of a run of self-play and training: it has no generation; "
+                           "put it aside to go on")
     try:
         trouble = judge_length(rows, length_percent) or judge_elo(rows, elo_falls)
     except ValueError as error:

@@ -7,6 +7,7 @@ back and forth between two moves that are alike (J. Pawlewicz and L. Lew, "Impro
 it finds is kept in a table by position, so that transpositions are searched once.
 
 The attacker never passes and takes no ko, the defender may pass always: what is called captured is so without any ko.
+A pass is a move elsewhere, where the defender may take strings that close his own in (region.py, settle.py).
 A move that repeats a position of the line is no move for the attacker's plan: the defender holds. So "captured" is
 proven by the moves that are looked at (region.py tells which), "safe" holds but for kos and repetitions (the history
 of a position may matter: A. Kishimoto and M. Mueller, "A general solution to the graph history interaction problem",

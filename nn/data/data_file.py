@@ -5,6 +5,7 @@ Letters: N samples of a file, G games of a file.
 
 import os
 import shutil
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,6 +23,9 @@ from sgf.archive import SelfPlayGame
 # Planes compress 30:1 at the fastest level already; slower levels gain little.
 COMPRESS_LEVEL = 1
 
+# What numpy and zipfile raise for damaged files.
+DAMAGES = (OSError, ValueError, KeyError, EOFError, MemoryError, NotImplementedError, SyntaxError, tokenize.TokenError,
+           zipfile.BadZipFile, zlib.error)
 UNFINISHED = ".new_"  # begins the names of files and folders that are being written
 LOCK_FILE = ".data.lock"
 
@@ -85,7 +89,7 @@ def read_arrays(path: Path, names: tuple[str, ...], needed: tuple[str, ...] = ()
             raise ValueError("it is no npz file, or is cut off")
         with np.load(path, allow_pickle=False) as data:
             arrays = {name: data[name] for name in names if name in data.files}
-    except (OSError, ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error) as error:
+    except DAMAGES as error:
         raise DataError.unusable(f"cannot read {path} ({error})") from error
     if missing := [name for name in needed if name not in arrays]:
         raise DataError.unusable(f"{path} has no array {missing[0]!r}")

@@ -15,14 +15,13 @@ import io
 import lzma
 import math
 import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from nn.data.data_file import DataError
+from nn.data.data_file import DAMAGES, DataError
 
 PROBABILITY_UNIT = 65535
 OWNERSHIP_STEPS = 15
@@ -134,7 +133,7 @@ def read_labels(path: str | Path, board_size: int | None = None) -> LabelFile:
             raise ValueError("it is no npz file, or is cut off")
         with np.load(io.BytesIO(content), allow_pickle=False) as data:
             arrays = {name: data[name] for name in data.files}
-    except (OSError, ValueError, EOFError, MemoryError, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as error:
+    except (*DAMAGES, lzma.LZMAError) as error:
         raise DataError(f"cannot read the labels {path} ({error}): make them anew") from error
     if "policy" in arrays:
         packed = pack_policies(arrays["policy"])

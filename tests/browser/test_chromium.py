@@ -156,6 +156,14 @@ def test_a_game_at_a_level_with_a_handicap(page: Page) -> None:
     expect(page.locator("#strength")).to_be_disabled()  # it does not search
     page.reload()
     expect(page.locator("#level")).to_have_value("1")
+    page.click("[data-do=new]")  # proposes the same once more: handicap and komi belong together
+    expect(page.locator("#new-handicap")).to_have_value("2")
+    expect(page.locator("#new-komi")).to_have_value("0.5")
+    page.select_option("#new-handicap", "0")
+    page.fill("#new-komi", "20")
+    page.select_option("#new-size", "3")  # which has nine points
+    expect(page.locator("#new-komi")).to_have_value("9")
+    page.keyboard.press("Escape")
     page.click("#language")
     expect(page.locator("#level option").first).to_have_text("1 (入門)")
     page.select_option("#level", "20")

@@ -44,6 +44,8 @@ def test_with_a_token_nothing_is_shown_without_it() -> None:
             for path in ("/", "/static/js/main.js", "/tab", "/?token=wrong", "/?token=%C3%A9", "/?token=%ff%00"):
                 assert (await here.client.get(path, headers={"Host": "somewhere.example"})).status == 401
             assert "script-src" not in await (await here.client.get("/")).text()
+            assert "not the token" not in await (await here.client.get("/")).text()
+            assert "not the token" in await (await here.client.get("/?token=wrong")).text()
             answer = await here.client.get("/?token=secret")
             assert answer.status == 200 and "shudan" in await answer.text()  # after the redirection, with the cookie
             assert (await here.client.get("/runs?token=secret", allow_redirects=False)).status == 200
@@ -89,6 +91,24 @@ def test_the_address_that_is_shown_has_the_token_in_its_own_letters() -> None:
             server.cancel()
 
     assert asyncio.run(listen()).endswith("/?token=a%26b%20%E3%81%82")
+
+
+def test_a_request_that_is_no_http_is_answered_and_fills_no_terminal(caplog: pytest.LogCaptureFixture) -> None:
+    async def ask() -> bytes:
+        address = asyncio.get_running_loop().create_future()
+        server = asyncio.create_task(serve(make_hall, "127.0.0.1", 0, "", address.set_result))
+        try:
+            port = int((await asyncio.wait_for(address, SECONDS)).rstrip("/").rpartition(":")[2])
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
+            answer = await asyncio.wait_for(reader.readline(), SECONDS)
+            writer.close()
+            return answer
+        finally:
+            server.cancel()
+
+    assert b" 400 " in asyncio.run(ask())
+    assert not caplog.records
 
 
 def test_names_of_hosts() -> None:

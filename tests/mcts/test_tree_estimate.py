@@ -48,6 +48,25 @@ def test_moves_are_averaged_over_all_positions_after_them(visits: int) -> None:
         assert estimate.lead == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("color", [Stone.BLACK, Stone.WHITE])
+def test_reports_in_the_middle_of_a_search_tell_what_it_knows_so_far(color: Stone) -> None:
+    """They told the network's judgment of the position for every move until the search had ended."""
+    board, tree = GoBoard(SIZE, komi=0.5), MCTSTree(TellingEvaluator(SIZE), SIZE, small_params())
+    estimator, told = TreeEstimator(tree, board, color), []
+
+    def report(searched: MCTSTree) -> None:
+        moves = [move for move in searched.result().candidates if move.visits]
+        told.append([estimate.lead for estimate in estimator.estimate_moves(moves)])
+        root = searched.root
+        visits, sums = root.children_visits, root.children_lead_sum
+        leads = (sums + PRIOR_VISITS * root.lead) / (visits + PRIOR_VISITS)
+        assert sorted(told[-1]) == pytest.approx(sorted(leads[visits > 0]))
+
+    tree.search(board, color, SearchLimit(60, strict=True), report)
+    tree.search(board, color, SearchLimit(90, strict=True), report)
+    assert len(told) > 3 and any(len(set(leads)) > 1 for leads in told[:-1])
+
+
 def test_what_was_told_is_kept_for_the_next_move() -> None:
     board, tree = GoBoard(SIZE, komi=0.5), MCTSTree(TellingEvaluator(SIZE), SIZE, small_params())
     best = tree.search(board, Stone.BLACK, SearchLimit(60, strict=True)).pos

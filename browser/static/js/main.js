@@ -136,7 +136,8 @@ function draw() {
   const next = game.here.children.slice(0, 5).map((id) => game.nodes.get(id)).filter((node) => node.color);
   board.show({ position, analysis: wanted, view: $("view").value, ownership: $("ownership").checked, score, next });
   $("number").textContent = position.number;
-  $("status").textContent = describeState();
+  const state = describeState();
+  if ($("status").textContent !== state) $("status").textContent = state; // it is read out when it is written
   drawClock();
   $("board-text").textContent = describeStones();
   $("comment").textContent = position.comment;
@@ -292,6 +293,8 @@ const actions = {
   link: () => useRecord("link"),
   new() {
     $("new-size").value = game.position.size;
+    $("new-handicap").value = game.info.handicap || 0;
+    if ($("new-handicap").selectedIndex < 0) $("new-handicap").value = 0;
     $("new-komi").value = game.info.komi;
     $("new-side").value = settings.side;
     $("new-level").value = settings.level;
@@ -349,7 +352,10 @@ $("strength").onchange = () => {
   $("strength").blur();
 };
 $("analysis-visits").onchange = () => connection.send("set", { analysisVisits: Number($("analysis-visits").value) });
-$("analyze").onchange = () => connection.send("set", { analyze: $("analyze").checked });
+$("analyze").onchange = () => {
+  settings.analyze = $("analyze").checked; // a redraw before the answer would show the old one
+  connection.send("set", { analyze: settings.analyze });
+};
 $("view").onchange = $("ownership").onchange = redraw;
 $("file").onchange = async () => {
   const [file] = $("file").files;
@@ -363,12 +369,14 @@ $("point-form").onsubmit = (event) => {
   else connection.send("play", { point });
   $("point").value = "";
 };
-// Handicap stones that do not fit the board cannot be chosen.
+// Handicap stones and komi that do not fit the board cannot be chosen.
 function limitHandicap() {
-  for (const option of $("new-handicap").options) option.disabled = Number(option.value) >= Number($("new-size").value) ** 2;
+  const points = Number($("new-size").value) ** 2;
+  $("new-komi").value = Math.max(-points, Math.min(points, Number($("new-komi").value)));
+  for (const option of $("new-handicap").options) option.disabled = Number(option.value) >= points;
   if (!$("new-handicap").selectedOptions[0]?.disabled) return;
   $("new-handicap").value = 0;
-  $("new-komi").value = hello.komi;
+  $("new-komi").value = Math.min(points, hello.komi);
 }
 $("new-size").onchange = limitHandicap;
 $("new-handicap").onchange = () => { $("new-komi").value = Number($("new-handicap").value) ? HANDICAP_KOMI : hello.komi; };
