@@ -112,7 +112,7 @@ def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, 
     with tell_failures(out, KEPT, STOPPED), raise_on_sigterm(), hold_labels(out):
         files = list_games(kifu_dir)
         if not files:
-            raise LabelError(f"no SGF files in {kifu_dir}")
+            raise LabelError(f"no SGF files in {kifu_dir}; sub-folders are not read: name one with --kifu-dir")
         store = LabelStore(out, board_size, {"teacher": command, "visits": visits, "size": board_size, "rules": rules})
         log = out.with_name(f"{out.name}.parts") / "teacher.log"
         report = GameReport()

@@ -83,6 +83,8 @@ def test_a_dry_run_tells_what_a_generation_takes(root: Path, environment: dict[s
     assert finish(root, {**environment, "GENERATIONS": "1"})[0] == 0
     status, output = finish(root, environment, "--dry-run")
     assert status == 0 and "3 generations are left" in output and "hours of training" in output
+    status, output = finish(root, {**environment, "GENERATIONS": "1"}, "--dry-run")
+    assert status == 0 and "no generation is left" in output
 
 
 @pytest.mark.slow
@@ -115,6 +117,28 @@ def test_a_rejected_network_stays_rejected_without_the_gate(root: Path, environm
     assert (Path(environment["MODEL"]) / "rl-model.bin").read_text() == lineage(1)
     assert finish(root, environment)[0] == 0
     assert_complete(environment, [0, 1, 1, 3, 4])
+
+
+@pytest.mark.slow
+def test_it_does_not_play_on_without_the_playing_network(root: Path, environment: dict[str, str]) -> None:
+    """It went on with random weights, for as many generations as it had left."""
+    assert finish(root, {**environment, "GENERATIONS": "2"}, "--gate")[0] == 0
+    networks = Path(environment["MODEL"]) / "generations"
+    network = (networks / "1.bin").read_bytes()
+    (networks / "1.bin").unlink()
+    for options in ((), ("--gate",), ("--dry-run",)):
+        status, output = finish(root, environment, *options)
+        assert status == 2 and "1.bin is gone, whose generation plays" in output and "self-play" not in output
+    (networks / "1.bin").write_bytes(network)
+    for text in ("", "last\n", "1 2\n"):
+        (networks / "player").write_text(text)
+        status, output = finish(root, environment)
+        assert status == 2 and "player names no generation" in output
+    (networks / "player").write_text("1\n")
+    (Path(environment["ARCHIVE"]) / "2" / "batch.json").write_text('{\n "games": 5,\n "size": 19\n}\n')
+    status, output = finish(root, environment)
+    assert status == 2 and "SIZE=9: " in output and "games of another size" in output
+    assert finish(root, {**environment, "SIZE": "19"})[0] == 0
 
 
 @pytest.mark.slow
@@ -262,6 +286,9 @@ def test_a_teacher_judges_each_generation_once(root: Path, environment: dict[str
     assert re.findall(r"generation (\d): the teacher", output) == ["3"]
     for number in (1, 2, 3):
         assert (Path(environment["ARCHIVE"]) / str(number) / "labels.npz").read_text() == "katago analysis"
+    (Path(environment["ARCHIVE"]) / "2" / "labels.npz").unlink()  # such as a damaged file
+    status, output = finish(root, {**environment, "GENERATIONS": "4"})
+    assert status == 0 and re.findall(r"generation (\d): the teacher", output) == ["4", "2"]
 
 
 def test_a_program_that_fails_ends_the_loop(root: Path, environment: dict[str, str]) -> None:

@@ -1,5 +1,6 @@
 """Data files: reading, splitting, shuffling, symmetries."""
 
+import tokenize
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from nn.data.dataset import (
     split_samples,
     turn_batch,
 )
+from nn.data.labels import read_labels
 from tests.nn.samples import make_arrays, write_data
 
 CPU = torch.device("cpu")
@@ -118,6 +120,20 @@ def test_unusable_files_are_named(tmp_path: Path, write, reason: str) -> None:
     with pytest.raises(DataError, match=reason) as caught:
         load_samples(path, 5)
     assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("error", [SyntaxError("in a header"), tokenize.TokenError("EOF"), NotImplementedError("97")])
+def test_what_numpy_stumbles_over_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    path = write_data(tmp_path, [5]) / "sl_data_0.npz"
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(np, "load", fail)
+    with pytest.raises(DataError, match=r"sl_data_0.npz .*--kifu-dir"):
+        load_samples(path, 5)
+    with pytest.raises(DataError, match="make them anew"):
+        read_labels(path)
 
 
 def test_a_file_cut_off_is_named(tmp_path: Path) -> None:

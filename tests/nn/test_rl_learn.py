@@ -207,6 +207,14 @@ def test_another_shape_and_older_data_are_refused(config: TrainConfig, tmp_path:
     assert [row["generation"] for row in read_table(config.output.with_name("rl-metrics.csv"))] == ["1"]
 
 
+def test_a_lost_checkpoint_loses_no_rows(config: TrainConfig, tmp_path: Path) -> None:
+    train(config, REINFORCEMENT)
+    add_games(tmp_path, 2)
+    config.output.with_name("rl-state.ckpt").unlink()
+    train(config, REINFORCEMENT)
+    assert [row["generation"] for row in read_table(config.output.with_name("rl-metrics.csv"))] == ["1", "2"]
+
+
 def test_what_a_run_begins_from(config: TrainConfig, tmp_path: Path) -> None:
     other = tmp_path / "start.bin"
     save_network(load_network("none", SIZE), other)
