@@ -114,6 +114,7 @@ function drawArchive(card, archive, index) {
 
 async function openGame(folder, generation, number) {
   const tab = window.open("about:blank");
+  if (!tab) return; // the browser allows none
   tab.sessionStorage.clear(); // a copy of this tab's, whose game is another one
   const answer = await fetch(`/runs/${folder}/${generation}/${number}`);
   if (!answer.ok) return tab.close();
