@@ -189,7 +189,10 @@ read_player() { # sets `player` to the generation that plays: at the beginning 0
     [ -f "$generations/player" ] || return 0
     player=$(cat "$generations/player")
     [[ $player =~ ^(0|[1-9][0-9]{0,8})$ ]] || die "$generations/player names no generation: write the number of the one that is to play there"
-    [ "$player" -le "$trained" ] || player=$trained # the newer ones were taken away, to learn anew
+    if [ "$player" -gt "$trained" ]; then # the newer ones were taken away, to learn anew
+        player=$trained
+        while grep -qsx "$player" "$generations/rejected"; do player=$((player - 1)); done
+    fi
     [ "$player" -eq 0 ] || [ -f "$generations/$player.bin" ] \
         || die "$generations/$player.bin is gone, whose generation plays: put it back, or write the number of another one into $generations/player"
 }
@@ -282,7 +285,7 @@ judge_window() { # judge_window GENERATION: have the teacher judge the newest ga
     local games=0 most folder
     most=$(window)
     for ((folder = $1; folder > 0 && games < most; folder--)); do
-        [ -d "$ARCHIVE/$folder" ] || continue
+        [ -d "$ARCHIVE/$folder" ] && is_of_size "$ARCHIVE/$folder" || continue
         games=$((games + $(count_games "$folder")))
         [ ! -f "$ARCHIVE/$folder/labels.npz" ] && [ "$(count_games "$folder")" -gt 0 ] || continue
         say "generation $folder: the teacher judges its positions"
@@ -291,9 +294,12 @@ judge_window() { # judge_window GENERATION: have the teacher judge the newest ga
     done
 }
 
+is_of_size() { # is_of_size FOLDER: whether its games are of this size, as far as it says one
+    ! grep -qs '"size"' "$1/batch.json" || grep -q "\"size\": $SIZE\b" "$1/batch.json"
+}
+
 check_size() { # refuse another board than the one that was learnt
-    local batch=$ARCHIVE/$trained/batch.json
-    ! grep -qs '"size"' "$batch" || grep -q "\"size\": $SIZE\b" "$batch" \
+    is_of_size "$ARCHIVE/$trained" \
         || die "SIZE=$SIZE: $ARCHIVE/$trained has games of another size, from which this network has learnt; give other folders (ARCHIVE, DATA, MODEL)"
 }
 

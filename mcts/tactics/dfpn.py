@@ -47,7 +47,7 @@ class ProofWork(NamedTuple):
     table_keys: np.ndarray  # uint64 [T]
     table: np.ndarray  # int64 [T, 2]: pn and dn
     side: np.ndarray  # uint64 [2, E]: added to the key of a position (by exclusive or) by side to move, attacker and
-    # defender, and by the moves that the defender has played elsewhere
+    # defender, and by the moves that the defender has played elsewhere, the last ones where these do not count
     elsewhere: np.ndarray  # int16 [D]: how many these are
     region: np.ndarray  # uint8 [C]: not 0 where moves may be played; nowhere: around the string, wherever it runs
     queue: np.ndarray  # int16 [C]
@@ -72,7 +72,7 @@ def new_proof_work(board_size: int, table_bits: int = TABLE_BITS) -> ProofWork:
         np.zeros((DEPTH, cells), dtype=np.int16), np.zeros(DEPTH, dtype=np.int16),
         np.zeros((DEPTH, 2), dtype=np.int64), np.zeros(1 << table_bits, dtype=np.uint64),
         np.zeros((1 << table_bits, 2), dtype=np.int64),
-        np.random.default_rng(1).integers(1 << 63, size=(2, MOST_OUTSIDE), dtype=np.uint64),
+        np.random.default_rng(1).integers(1 << 63, size=(2, MOST_OUTSIDE + 1), dtype=np.uint64),
         np.zeros(DEPTH, dtype=np.int16),
         np.zeros(cells, dtype=np.uint8), np.zeros(cells, dtype=np.int16),
     )
@@ -189,8 +189,9 @@ def judge_at_once(work: ProofWork, question: ProofTask, elsewhere: int) -> int:
 
 @kernel
 def key_of(work: ProofWork, position_hash: np.uint64, to_move: int, question: ProofTask, elsewhere: int) -> np.uint64:
-    """Return the key of a position by its stones, the side to move and the moves elsewhere."""
-    return position_hash ^ work.side[int(to_move == question.defender), elsewhere]
+    """Return the key of a position by its stones, the side to move and the moves elsewhere, also whether they count."""
+    counted = elsewhere if question.elsewhere > 0 else MOST_OUTSIDE
+    return position_hash ^ work.side[int(to_move == question.defender), counted]
 
 
 @kernel

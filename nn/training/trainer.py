@@ -130,7 +130,8 @@ class Trainer:
         """Train to the end; returns the name of the signal that stopped it, empty if it finished."""
         self.row_start = self.last_saved = self.started = time.monotonic()
         self.table = RunTable(self.files.table, self.recipe.layout, self.config.tensorboard if self.is_first else "")
-        self.table.keep_until(self.row_number if self.progress.step else self.row_number - 1)
+        begins = not self.progress.step
+        self.table.keep_until(-1 if begins and self.config.restart else self.row_number - begins)
         if not self.progress.step:
             self.save_state()  # from the first step on, a model file that appears has a checkpoint beside it
         with StopRequest() as stop:

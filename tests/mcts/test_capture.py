@@ -63,6 +63,15 @@ O O O X . O .
 . . O X . O .
 . . O X . O .
 """
+SLOW_RACE = """
+. . . . . . .
+. . . . . . .
+O O O O O O .
+X X X X X O .
+O O O O X . O
+. . . O X . O
+. . . O X . O
+"""
 LADDER = """
 . . X X . .
 . X O O . .
@@ -179,6 +188,11 @@ def test_a_race_is_lost_to_moves_outside() -> None:
     assert ask(RACE, "C1", Stone.BLACK)[0] == CAPTURED and ask(RACE, "C1", Stone.WHITE)[0] == UNKNOWN
     wider = RACE.replace("X X X X O . .", "X X X X . O .").replace("O O O O O . .", "O O O O O O .")
     assert ask(wider, "C1", Stone.BLACK)[0] == ask(wider, "C1", Stone.WHITE)[0] == CAPTURED
+
+
+def test_what_passes_save_is_not_settled_whoever_begins() -> None:
+    """What is known of a position where passes count says nothing of it where they do not."""
+    assert ask(SLOW_RACE, "D1", Stone.BLACK)[0] == UNKNOWN
 
 
 def test_both_results_are_met() -> None:

@@ -213,6 +213,8 @@ def test_a_lost_checkpoint_loses_no_rows(config: TrainConfig, tmp_path: Path) ->
     config.output.with_name("rl-state.ckpt").unlink()
     train(config, REINFORCEMENT)
     assert [row["generation"] for row in read_table(config.output.with_name("rl-metrics.csv"))] == ["1", "2"]
+    train(replace(config, restart=True), REINFORCEMENT)  # another run
+    assert [row["generation"] for row in read_table(config.output.with_name("rl-metrics.csv"))] == ["2"]
 
 
 def test_what_a_run_begins_from(config: TrainConfig, tmp_path: Path) -> None:
