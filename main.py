@@ -23,7 +23,7 @@ except ModuleNotFoundError as error:
              f"(README.md, Start), or type: {sys.executable} -m pip install -r requirements.txt")
 
 from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
-from common.command_line import FiniteFloat, FiniteRange, run_command
+from common.command_line import FiniteFloat, FiniteRange, run_command, was_given
 from common.print_console import print_err
 from engine.doctor import run_doctor
 from engine.levels import FULL_LEVEL
@@ -98,13 +98,12 @@ POSITIVE = FiniteRange(0.0, min_open=True)
 NETWORK_OPTIONS = ("value_model", "playouts", "playout_share", "rollout", "c_puct", "lead_weight", "symmetries")
 
 
-def check_network_options(arguments: dict[str, Any]) -> None:
+def check_search_options(arguments: dict[str, Any]) -> None:
     """Raise click.UsageError where an option of a search with a network is given beside one without."""
     if arguments["expansion_threshold"] > 1:
         raise click.UsageError("--expansion-threshold is for a search with a network: give --uct expand=N")
-    given = click.get_current_context().get_parameter_source
     for name in () if arguments["policy_move"] else NETWORK_OPTIONS:
-        if given(name) == click.core.ParameterSource.COMMANDLINE:
+        if was_given(name):
             raise click.UsageError(f"--{name.replace('_', '-')} is for a search with a network, not for --search "
                                    f"{arguments['search']}")
 
@@ -238,7 +237,7 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     if doctor:
         return run_doctor(EngineOptions(**arguments), Path(__file__).resolve(), (check_gtp, check_json))
     if not SEARCHES[arguments["search"]].asks_network:
-        check_network_options(arguments)
+        check_search_options(arguments)
     if arguments["solve"] and arguments["search"] != DEFAULT_SEARCH:
         raise click.UsageError(f"--solve is for --search {DEFAULT_SEARCH}, not for --search {arguments['search']}")
     try:

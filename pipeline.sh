@@ -282,12 +282,13 @@ learn() { # learn GENERATION: from the newest games
 }
 
 judge_window() { # judge_window GENERATION: have the teacher judge the newest games, as far as he has not
-    local games=0 most folder
+    local games=0 have most folder
     most=$(window)
     for ((folder = $1; folder > 0 && games < most; folder--)); do
         [ -d "$ARCHIVE/$folder" ] && is_of_size "$ARCHIVE/$folder" || continue
-        games=$((games + $(count_games "$folder")))
-        [ ! -f "$ARCHIVE/$folder/labels.npz" ] && [ "$(count_games "$folder")" -gt 0 ] || continue
+        have=$(count_games "$folder")
+        games=$((games + have))
+        [ ! -f "$ARCHIVE/$folder/labels.npz" ] && [ "$have" -gt 0 ] || continue
         say "generation $folder: the teacher judges its positions"
         run "$python" tools/label.py --kifu-dir "$ARCHIVE/$folder" --out "$ARCHIVE/$folder/labels.npz" --size "$SIZE" --teacher "$TEACHER" \
             --use-gpu "$USE_GPU"

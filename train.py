@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 import learning_param
 from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
-from common.command_line import FiniteRange, run_command
+from common.command_line import FiniteRange, run_command, was_given
 from common.exit_status import status_of_signal, tell_failures
 from common.interrupt import raise_on_sigterm
 from common.print_console import print_out
@@ -292,11 +291,6 @@ def learn_bad_moves(options: dict[str, Any]) -> None:
         stopped = learn_from_games(config, options["restart"], print_out)
     if stopped:
         sys.exit(status_of_signal(stopped))
-
-
-def was_given(name: str) -> bool:
-    """Return whether an option stands on the command line."""
-    return click.get_current_context().get_parameter_source(name) == ParameterSource.COMMANDLINE
 
 
 def take_shape_of_start(options: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, ProgramError, reason_of, status_of, status_of_stop
 from common.print_console import print_err
@@ -27,6 +28,11 @@ class FiniteFloat(click.types.FloatParamType):
 
 class FiniteRange(FiniteFloat, click.FloatRange):
     """A finite number of a range; click.FloatRange alone lets nan pass."""
+
+
+def was_given(name: str) -> bool:
+    """Return whether an option of the command that runs stands on its command line."""
+    return click.get_current_context().get_parameter_source(name) == ParameterSource.COMMANDLINE
 
 
 class NamedFile(click.Path):

@@ -17,7 +17,7 @@ MODES = {"gtp": ("--analysis-json", "false"), "analysis": ("--analysis-json", "t
 # KataGo's options that take a value but mean nothing here, by their names without dashes.
 IGNORED_WITH_VALUE = ("analysis-threads", "human-model")
 # KataGo's setting that main.py has an option for, of one mode alone.
-WINRATES_AS = "reportAnalysisWinratesAs"
+WINRATES_SETTING = "reportAnalysisWinratesAs"
 SETTING = re.compile(r"\s*([A-Za-z0-9_.]+)\s*=\s*([^#\n]*)")
 MAX_NAMED = 12  # unknown settings that a note names
 
@@ -77,7 +77,7 @@ class _Translation:
         """Take over the settings that have an option, note the others; raises StartError for an impossible value."""
         unknown = []
         for name, text in settings:
-            if name == WINRATES_AS and self._mode == "analysis":
+            if name == WINRATES_SETTING and self._mode == "analysis":
                 self.options += ["--winrates-as", text]
                 continue
             if name not in PARAMETERS:

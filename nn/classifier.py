@@ -13,7 +13,6 @@ Letters: S board size, R = K // 2, F filters, L layers, W = S + 2 R.
 
 import io
 import math
-import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from common.atomic_file import write_atomically
 from common.exit_status import ProgramError
 from common.kernel import kernel
 from common.lanes import LANES, greater_lanes, load_lanes, spread_lanes, store_lanes
+from common.npz import DAMAGES
 from nn.inference.steps.winograd import (
     FACTORS,
     SPARE,
@@ -100,7 +100,7 @@ def read_classifier(path: str | Path) -> Classifier:
             return check_weights({name: content[name] for name in content.files})
     except OSError as error:
         reason = error.strerror or "it is no file of a classifier"
-    except (ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile) as error:
+    except DAMAGES as error:
         reason = str(error) if str(error).startswith("it") else "it is damaged or no file of a classifier"
     raise ClassifierError(f"cannot use {path}: {reason}; train.py --task bad-moves makes one")
 

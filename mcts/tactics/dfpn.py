@@ -99,6 +99,18 @@ def note_point(work: ProofWork, depth: int, pos: int) -> None:
 
 
 @kernel
+def note_liberties(work: ProofWork, depth: int, string: int) -> None:
+    """Append the liberties of the string that a stone belongs to. Modifies work."""
+    width, stone = work.state.info[WIDTH], string
+    while True:
+        for side in (stone - width, stone - 1, stone + 1, stone + width):
+            note_point(work, depth, side)
+        stone = work.state.string_next[stone]
+        if stone == string:
+            break
+
+
+@kernel
 def note_points_around(work: ProofWork, depth: int, question: ProofTask) -> None:
     """Append the string's liberties, and those of the strings around it that have no more. Modifies work."""
     state, width = work.state, work.state.info[WIDTH]
@@ -107,13 +119,7 @@ def note_points_around(work: ProofWork, depth: int, question: ProofTask) -> None
         for side in (stone - width, stone - 1, stone + 1, stone + width):
             note_point(work, depth, side)
             if state.stones[side] == 3 - question.defender and state.liberties[state.string_id[side]] <= few:
-                other = side
-                while True:
-                    for liberty in (other - width, other - 1, other + 1, other + width):
-                        note_point(work, depth, liberty)
-                    other = state.string_next[other]
-                    if other == side:
-                        break
+                note_liberties(work, depth, side)
         stone = state.string_next[stone]
         if stone == question.target:
             break

@@ -5,9 +5,7 @@ Letters: N samples of a file, G games of a file.
 
 import os
 import shutil
-import tokenize
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,14 +16,12 @@ import numpy as np
 
 from common.exit_status import ProgramError
 from common.lock_file import hold_lock
+from common.npz import DAMAGES
 from sgf.archive import SelfPlayGame
 
 # Planes compress 30:1 at the fastest level already; slower levels gain little.
 COMPRESS_LEVEL = 1
 
-# What numpy and zipfile raise for damaged files.
-DAMAGES = (OSError, ValueError, KeyError, EOFError, MemoryError, NotImplementedError, SyntaxError, tokenize.TokenError,
-           zipfile.BadZipFile, zlib.error)
 UNFINISHED = ".new_"  # begins the names of files and folders that are being written
 LOCK_FILE = ".data.lock"
 

@@ -21,7 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nn.data.data_file import DAMAGES, DataError
+from common.npz import DAMAGES
+from nn.data.data_file import DataError
 
 PROBABILITY_UNIT = 65535
 OWNERSHIP_STEPS = 15

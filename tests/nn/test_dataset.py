@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from board.geometry import make_symmetry_index
+from nn.classifier import ClassifierError, read_classifier
 from nn.data.dataset import (
     DataError,
     DataSet,
@@ -134,6 +135,8 @@ def test_what_numpy_stumbles_over_is_named(tmp_path: Path, monkeypatch: pytest.M
         load_samples(path, 5)
     with pytest.raises(DataError, match="make them anew"):
         read_labels(path)
+    with pytest.raises(ClassifierError, match="it is damaged or no file of a classifier"):
+        read_classifier(path)
 
 
 def test_a_file_cut_off_is_named(tmp_path: Path) -> None:

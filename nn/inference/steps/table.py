@@ -4,12 +4,12 @@ Needs no torch. Letters: K steps, M matrices, N positions, S board size, T = cei
 """
 
 import io
-import zipfile
 from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 
+from common.npz import DAMAGES
 from nn.inference.board_evaluator import NetworkFacts
 from nn.inference.steps.kernels import ANSWER, CHANNELS, CONVOLVE, FILTERS, KIND, MIX, OF_POINTS, START, WIDTH
 from nn.inference.steps.winograd import FACTORS, ROWS, SPARE, TILE
@@ -41,7 +41,7 @@ class StepTable(NamedTuple):
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as file:
                 table = cls(NetworkFacts.parse(file["facts"].tobytes()), *(file[name] for name in cls._fields[1:]))
-        except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        except (*DAMAGES, TypeError) as error:
             raise StepTableError(f"no table of steps: {error}") from error
         if table.steps.ndim != 2 or table.steps.shape[1] != WIDTH or table.numbers.dtype != np.float32:
             raise StepTableError("a table of steps of another version")
