@@ -27,7 +27,7 @@ from tools.match import interrupt
 
 @click.command(context_settings={"show_default": True})
 @click.option("--data-dir", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="Folder of the training data that train.py has made.")
+              help="Folder of the training data that train.py --head pooled has made (games_*.npz).")
 @click.option("--dir", "directory", required=True, type=click.Path(path_type=Path, file_okay=False),
               help="Folder for the trainings and matches; those in it are gone on with.")
 @click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="Page for the table.")

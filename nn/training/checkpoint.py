@@ -45,7 +45,7 @@ def read_checkpoint(files: RunFiles, device: torch.device) -> dict[str, Any]:
         raise DamagedCheckpoint(f"{files.checkpoint} is damaged: start anew with --restart true") from None
     if state.get("output", files.output.name) != files.output.name:
         raise TrainError(f"{files.checkpoint} is of the run that makes {state['output']}: give another --output than "
-                         f"{files.output}")
+                         f"{files.output}, or move that run's files away")
     return state
 
 

@@ -38,8 +38,8 @@ class LinearNet(nn.Module):
         self.layer = nn.Conv2d(6, config.filters, 1)
 
     @property
-    def shape(self) -> dict[str, int]:
-        return {"filters": self.config.filters, "blocks": 0}
+    def shape(self) -> dict[str, str | int]:
+        return {"head": "linear", "features": self.features, "filters": self.config.filters, "blocks": 0}
 
     def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, ...]:
         features = self.layer(planes)
