@@ -16,6 +16,7 @@ import numpy as np
 
 from board.go_board import GoBoard
 from board.stone import Stone
+from common.quick_call import QuickCall
 from mcts.constant import KEEP_ALL
 from mcts.outcome import play_out_batch
 from mcts.params import Plan, SearchParams, Selection
@@ -43,6 +44,8 @@ class Lane(NamedTuple):
     batch: Batch
     encode: Encoder
     play_out: Callable[[Batch, int, float, Selection], None]
+    select: QuickCall  # select_batch
+    back_up: QuickCall  # back_up_batch
 
 
 class Call(NamedTuple):
@@ -114,7 +117,8 @@ class NetworkCalls:
         for own in batches:
             batch = self.batch._replace(**{name: getattr(own, name) for name in OF_ONE_CALL})
             encoder = Encoder(plane_set, board_size, plane_set.new_planes(board_size, leaves))
-            self._free.append(Lane(batch, encoder, choose_rollouts(board_size, params)))
+            self._free.append(Lane(batch, encoder, choose_rollouts(board_size, params), QuickCall(select_batch),
+                                   QuickCall(back_up_batch)))
         self._under_way: deque[Call] = deque()
 
     @property
@@ -138,7 +142,7 @@ class NetworkCalls:
         ahead = min(ahead, max(self._full_call, wanted // LEAVES_TO_FILL))
         if self.at_once > 1:  # about as long as the call beside it: they are finished in turn
             ahead = min(ahead, max(LEAST_AHEAD, self._under_way[-1].waiting if self._under_way else 0))
-        waiting, others = select_batch(tree, root, line, lane.batch, wanted, plan, done, ahead)
+        waiting, others = lane.select(tree, root, line, lane.batch, wanted, plan, done, ahead)
         evaluation = play_out = None
         if waiting:
             evaluation = self._prepare(lane.encode(lane.batch.positions, waiting, plan.komi), is_root)
@@ -173,7 +177,7 @@ class NetworkCalls:
             answer, batch = take_answer(*call.evaluation.take()), call.lane.batch
             if self._prune < KEEP_ALL:
                 prune_batch(tree, batch, call.waiting, answer.logits, policy_index, self._prune)
-            back_up_batch(tree, batch, call.waiting, answer, policy_index, temperature)
+            call.lane.back_up(tree, batch, call.waiting, answer, policy_index, temperature)
         return call
 
     def hint_root(self, tree: Tree, board: GoBoard, color: Stone) -> None:
@@ -191,4 +195,7 @@ class NetworkCalls:
         """Forget what is under way, which a search that broke off has left."""
         while self._under_way:
             self._free.append(self._under_way.popleft().lane)
+        for lane in self._free:  # the room of an old tree is free before there is a new one
+            lane.select.forget()
+            lane.back_up.forget()
         self.visits = 0

@@ -71,7 +71,7 @@ class MCTSTree:
         self._noise = np.zeros(actions)
         self._restricted = np.zeros_like(self._batch.banned)  # what the present tree was asked to leave out
         self.root_board = GoBoard(board_size)  # the game that leads to the root, which may have another side to move
-        self._root_state = new_state(board_size)
+        self._root = Position(new_state(board_size), self.root_board.history)  # the searched one, to which the game led
         self._line = new_line(board_size, 1)
         self.is_empty, self._is_unfinished = True, False  # unfinished: the network failed in the middle of a search
         self._expected: dict[Stone, float] = {}
@@ -119,7 +119,7 @@ class MCTSTree:
     @property
     def root_color(self) -> Stone:
         """The side to move at the root."""
-        return Stone(int(self._root_state.info[TO_MOVE]))
+        return Stone(int(self._root.state.info[TO_MOVE]))
 
     @property
     def num_nodes(self) -> int:
@@ -134,7 +134,7 @@ class MCTSTree:
             np.array_equal(game.hash[:known], root.hash[:known]) and np.array_equal(game.pos[:known], root.pos[:known])
         ):
             return None
-        node, mover = MCTSNode(self._tree, ROOT), int(self._root_state.info[TO_MOVE])
+        node, mover = MCTSNode(self._tree, ROOT), int(self._root.state.info[TO_MOVE])
         for n in range(known, length):
             where = np.flatnonzero(node.action == game.pos[n])
             child = node.child(int(where[0])) if len(where) and game.color[n] == mover else None
@@ -176,9 +176,10 @@ class MCTSTree:
                 known = None
         self._batch.banned[:] = banned
         self.root_board = board.copy()
-        copy_state(self._root_state, board.state)
-        turn_to(self._root_state, int(color))
-        self._root_state.info[PASSES] %= 2  # a finished game goes on when somebody asks for a move
+        self._root = Position(self._root.state, self.root_board.history)
+        copy_state(self._root.state, board.state)
+        turn_to(self._root.state, int(color))
+        self._root.state.info[PASSES] %= 2  # a finished game goes on when somebody asks for a move
         self._batch.root_past[:] = past_of(board, self._plane_set)
         self._line = new_line(self.board_size, int(board.history.length[0]))
         copy_history(self._line.history, board.history)  # superko below the root asks for the game, too
@@ -195,11 +196,6 @@ class MCTSTree:
             self._tree, self._spare = spare, self._tree
         self._calls.hint_root(self._tree, board, color)
         self.is_empty = False
-
-    @property
-    def _root(self) -> Position:
-        """The position at the root."""
-        return Position(self._root_state, self.root_board.history)
 
     def _plan(self, algorithm: int, schedule: np.ndarray) -> Plan:
         """Return what the kernels are told."""

@@ -35,6 +35,7 @@ from board.state import (
 )
 from board.stone import Stone
 from common.kernel import kernel
+from common.quick_call import QuickCall
 from nn.constant import INPUT_PLANES
 
 # What takes planes, float32 [N, P, S, S], to policy logits, float32 [N, S*S + 1], and the chances to lose, draw and
@@ -179,8 +180,8 @@ class Encoder:
     def __init__(self, plane_set: PlaneSet, board_size: int, planes: np.ndarray) -> None:
         """Write to `planes`, float32 [N, P, S, S]."""
         self.planes = planes
-        self._plane_set, self._work = plane_set, plane_set.new_work(board_size)
-        self._komi = np.zeros(len(planes))
+        self._work = plane_set.new_work(board_size)
+        self._komi, self._encode = np.zeros(len(planes)), QuickCall(plane_set.encode)
 
     def __call__(self, positions: Positions, count: int, komi: float | np.ndarray) -> np.ndarray:
         """Return the planes of the first `count` positions, valid until the next call.
@@ -188,7 +189,7 @@ class Encoder:
         `komi` is that of all, or float [count], of each.
         """
         self._komi[:count] = komi
-        self._plane_set.encode(positions, count, self._komi, self._work, self.planes)
+        self._encode(positions, count, self._komi, self._work, self.planes)
         return self.planes[:count]
 
 
