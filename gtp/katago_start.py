@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from common.exit_status import ProgramError
 from gtp.parameters import PARAMETERS
@@ -18,6 +17,8 @@ MODES = {"gtp": ("--analysis-json", "false"), "analysis": ("--analysis-json", "t
 IGNORED_WITH_VALUE = ("analysis-threads", "human-model")
 # KataGo's setting that main.py has an option for, of one mode alone.
 WINRATES_SETTING = "reportAnalysisWinratesAs"
+# How the command line asks for a player that may not resign.
+NO_RESIGNING = ("--resign-threshold", "0.0")
 SETTING = re.compile(r"\s*([A-Za-z0-9_.]+)\s*=\s*([^#\n]*)")
 MAX_NAMED = 12  # unknown settings that a note names
 
@@ -45,9 +46,12 @@ class _Translation:
         self.options: list[str] = []
         self.unknown: list[str] = []
         self._mode, self._known = mode, known
+        self._may_resign = True
         self._rest = list(arguments)
         while self._rest:
             self._take(self._rest.pop(0))
+        if not self._may_resign:
+            self.options += NO_RESIGNING
 
     def _take(self, word: str) -> None:
         name, _, value = word.lstrip("-").partition("=")
@@ -84,9 +88,10 @@ class _Translation:
                 unknown.append(name)
                 continue
             try:
-                changes = as_options(PARAMETERS[name].read(text))
+                changes = PARAMETERS[name].read(text)
             except ValueError as error:
                 raise StartError(f"{name} = {text} {origin}: {error}") from None
+            self._may_resign = changes.pop("may_resign", self._may_resign)
             if not all(option in self._known for option in changes):
                 unknown.append(name)
                 continue
@@ -96,13 +101,6 @@ class _Translation:
         if unknown:
             more = f" and {len(unknown) - MAX_NAMED} more" if len(unknown) > MAX_NAMED else ""
             self.unknown.append(f"{', '.join(unknown[:MAX_NAMED])}{more} {origin}")
-
-
-def as_options(changes: dict[str, Any]) -> dict[str, Any]:
-    """Return changes as the command line can ask for them: who may not resign does so below a win rate of 0."""
-    if not changes.get("may_resign", True):
-        return {"resign_threshold": 0.0}
-    return {name: value for name, value in changes.items() if name != "may_resign"}
 
 
 def read_config(path: str) -> Iterator[tuple[str, str]]:

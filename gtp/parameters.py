@@ -106,7 +106,7 @@ PARAMETERS = {
         lambda text: {"may_resign": read_boolean(text)}),
     "resignThreshold": Parameter(
         "string", lambda options: f"{2 * options.resign_threshold - 1:g}",
-        lambda text: {"resign_threshold": round((read_number(text, -1.0, 1.0) + 1) / 2, 6), "may_resign": True}),
+        lambda text: {"resign_threshold": round((read_number(text, -1.0, 1.0) + 1) / 2, 6)}),
     "chosenMoveTemperature": Parameter(
         "string", lambda options: f"{options.temperature:g}",
         lambda text: {"temperature": read_number(text, 0.0, MAX_TEMPERATURE)}),

@@ -173,7 +173,7 @@ def test_parameters(gtp: Controller):
         gtp.ask(f"kata-set-param {name} {value}")
         assert gtp.ask(f"kata-get-param {name}") == value
     assert json.loads(gtp.ask("kata-get-params"))["maxTime"] == "2.5"
-    assert gtp.engine.resign.threshold == pytest.approx(0.1)
+    assert gtp.engine.options.resign_threshold == pytest.approx(0.1)
     gtp.ask("kata-set-param maxTime 1e20")
     gtp.ask("kata-set-param ponderingEnabled false")
     assert gtp.engine.time.limit(Stone.BLACK, 5, 25).visits == 17
@@ -192,12 +192,17 @@ def test_a_move_that_was_taken_back_is_not_explained(gtp: Controller):
     assert gtp.ask("gomill-explain_last_move") == ""
 
 
-def test_to_allow_resignation_keeps_the_threshold(gtp: Controller):
-    gtp.ask("kata-set-param resignThreshold -0.5")
-    for value, threshold in (("true", 0.25), ("false", 0.0), ("true", 0.25)):
-        gtp.ask(f"kata-set-param allowResignation {value}")
-        assert gtp.engine.options.resigning.threshold == threshold
-        assert gtp.ask("kata-get-param allowResignation") == value
+def test_whether_and_when_to_resign_are_set_apart(gtp: Controller):
+    for line, allowed, threshold in (
+            ("kata-set-param resignThreshold -0.5", "true", 0.25),
+            ("kata-set-param allowResignation false", "false", 0.0),
+            ("kata-set-param resignThreshold -0.5", "false", 0.0), ("kata-set-rules aga", "false", 0.0),
+            ("kata-set-param allowResignation true", "true", 0.25),
+            ('kata-set-params {"allowResignation": false, "resignThreshold": -0.5}', "false", 0.0)):
+        gtp.ask(line)
+        assert gtp.engine.resign.threshold == threshold
+        values = json.loads(gtp.ask("kata-get-params"))
+        assert (values["allowResignation"], values["resignThreshold"]) == (allowed, "-0.5")
 
 
 @pytest.mark.parametrize(("value", "answer"), [("1e3", "1000"), ("20.0", "20")])

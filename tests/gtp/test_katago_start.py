@@ -7,7 +7,7 @@ import pytest
 
 import main
 from engine.options import EngineOptions
-from gtp.katago_start import StartError, translate_arguments
+from gtp.katago_start import NO_RESIGNING, StartError, translate_arguments
 
 KNOWN = {str(param.name) for param in main.main.params}
 CONFIG = """# KataGo's example
@@ -48,12 +48,19 @@ def test_analysis_as_katrain_starts_it(config: str):
         f"logDir of {config}", "-analysis-threads 12", "homeDataDir of -override-config", "-quit-without-waiting"]
 
 
-@pytest.mark.parametrize(("line", "options"), [
-    ("allowResignation = false", ["--resign-threshold", "0.0"]), ("allowResignation = true", []),
+@pytest.mark.parametrize(("lines", "override", "options"), [
+    ("resignThreshold = -0.5\nallowResignation = false", "", NO_RESIGNING),
+    ("allowResignation = false\nresignThreshold = -0.5", "", NO_RESIGNING),
+    ("resignThreshold = -0.5", "allowResignation=false", NO_RESIGNING),
+    ("allowResignation = false", "resignThreshold=-0.5", NO_RESIGNING),
+    ("allowResignation = false\nresignThreshold = -0.5", "allowResignation=true", ()),
+    ("allowResignation = true\nresignThreshold = -0.5", "", ()),
 ])
-def test_whether_to_resign(tmp_path: Path, line: str, options: list[str]):
-    (tmp_path / "x.cfg").write_text(f"resignThreshold = -0.5\n{line}\n")
-    arguments, notes = translate_arguments(["gtp", "-config", str(tmp_path / "x.cfg")], KNOWN)
+def test_whether_to_resign(tmp_path: Path, lines: str, override: str, options: tuple[str, ...]):
+    """The two settings are independent: their order does not count."""
+    (tmp_path / "x.cfg").write_text(f"{lines}\n")
+    arguments, notes = translate_arguments(
+        ["gtp", "-config", str(tmp_path / "x.cfg"), "-override-config", override], KNOWN)
     assert arguments == ["--analysis-json", "false", "--resign-threshold", "0.25", *options] and not notes
 
 
