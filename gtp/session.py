@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engine.engine import Engine
     from engine.game import Game
 
-# After the end of the input a search goes on for this long if no command follows (seconds).
+# After the end of the input the last command searches for this long at most (seconds).
 SEARCH_AFTER_END = 5.0
 # How often a command that waits for the next line looks for it (seconds).
 LINE_POLL = 0.005
@@ -61,6 +61,7 @@ class GtpSession:
         self.quitting = False
         self.reply_is_open = False
         self._command = Command("", "")
+        self._begun_at = 0.0  # when the command began, or last got the engine that it may have waited for
 
     # --- the engine ---------------------------------------------------------------------------------------------
 
@@ -75,6 +76,7 @@ class GtpSession:
         engine = self.loader.get(nobody_reads_stdout)
         from common.kernel import wait_for_compiler
         wait_for_compiler()
+        self._begun_at = time.monotonic()
         return engine
 
     # --- the reply ----------------------------------------------------------------------------------------------
@@ -82,6 +84,7 @@ class GtpSession:
     def begin(self, line: InputLine, command: Command) -> None:
         """Carry out this command from now on."""
         self.line, self._command, self.reply_is_open = line, command, False
+        self._begun_at = time.monotonic()
 
     def open_reply(self) -> None:
         """Write the beginning of a successful reply now; what the command returns ends it."""
@@ -104,7 +107,7 @@ class GtpSession:
             return self.reader is not None
         ended_at = self.reader.ended_at
         return (ended_at is not None and not self.reader.has_more()
-                and time.monotonic() - max(ended_at, self.line.arrived) > SEARCH_AFTER_END)
+                and time.monotonic() - max(ended_at, self._begun_at) > SEARCH_AFTER_END)
 
     def is_next_line_here(self) -> bool:
         """Tell whether a line came in after the one that is being carried out, or no further one can come."""

@@ -4,14 +4,18 @@ import signal
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from engine.options import EngineOptions, describe_time_conflict, find_model
+from gtp import session
 from gtp.client import GtpClient
 from gtp.reader import LineReader
+from gtp.session import SEARCH_AFTER_END
 from program import PROGRAM_NAME, VERSION
-from tests.gtp.players import Controller, run_main, start_main
+from tests.gtp.players import Controller, FakeEvaluator, run_main, start_main
 
 
 def test_pipelined_session_with_ids_comments_and_crlf():
@@ -26,6 +30,34 @@ def test_pipelined_session_with_ids_comments_and_crlf():
 def test_end_of_input_without_newline_or_quit():
     assert Controller().serve(b"name") == (0, f"= {PROGRAM_NAME}\n\n")
     assert Controller().serve() == (0, "")
+
+
+def test_the_last_search_of_a_piped_input_gets_its_time(monkeypatch: pytest.MonkeyPatch):
+    """Counted from its begin, or from when its engine is there, and no longer."""
+    now = [0.0]
+
+    def pass_time(seconds: float) -> None:
+        now[0] += seconds
+
+    class SlowEvaluator(FakeEvaluator):
+        def __init__(self, size: int) -> None:
+            super().__init__(size)
+            pass_time(60.0)
+
+        def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            pass_time(0.1)
+            return super().__call__(planes)
+
+    monkeypatch.setattr(session, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=pass_time))
+    gtp = Controller(size=5, visits=1_000_000, batch_size=1, make=SlowEvaluator)
+    gtp.client.session.reader = reader = LineReader(lambda: b"")
+    reader.ended_at = 0.0
+    for command in ("genmove b", "lz-genmove_analyze w", "kata-search b"):
+        begun_at = now[0]
+        assert (gtp.raw(command) or "").startswith("=")
+        spent = now[0] - begun_at - (60.0 if begun_at == 0.0 else 0.0)
+        assert SEARCH_AFTER_END < spent < SEARCH_AFTER_END + 1.0
+    assert gtp.ask("printsgf").startswith("(;")
 
 
 def test_garbage_gets_failures_and_the_session_goes_on():
