@@ -241,12 +241,16 @@ class Engine(Game):
         known = self._look_up(color, watch)
         if known is not None:
             return known, limit
-        strength = self.options.strength
-        if strength.visits < limit.visits:
+        of_level = self._cut_to_level(limit)
+        if of_level is not limit:
             self.clear_tree()  # it may know more than the level
-            limit = replace(limit, visits=max(strength.visits, 1), strict=True)  # drawing levels have 0
         watch = replace(watch, root_temperature=self.options.root_temperature)
-        return self._new_chooser(color).choose(self.tree, self._random, limit, watch), limit
+        return self._new_chooser(color).choose(self.tree, self._random, of_level, watch), of_level
+
+    def _cut_to_level(self, limit: SearchLimit) -> SearchLimit:
+        """Return a limit of no more visits than the level has."""
+        visits = self.options.strength.visits
+        return limit if visits >= limit.visits else replace(limit, visits=max(visits, 1), strict=True)  # some draw
 
     def _look_up(self, color: Stone, watch: Watch) -> Choice | None:
         """Return the book's move, None if it has none or one that is not wanted; say once if it is for other games."""
@@ -271,7 +275,7 @@ class Engine(Game):
 
     def suggest(self, color: Stone, should_stop: StopFunction = never) -> int:
         """Return the move for the position, always the same one; nothing changes."""
-        limit = self._visit_limit()
+        limit = self._cut_to_level(self._visit_limit())
         tree = self._new_tree(self.board.board_size)
         return self._new_chooser(color).choose(tree, random.Random(REGRESSION_SEED), limit, Watch(should_stop)).pos
 

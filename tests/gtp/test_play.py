@@ -9,6 +9,7 @@ import pytest
 
 from board.constant import PASS
 from board.stone import Stone
+from engine.levels import LEVELS
 from engine.move_choice import ResignPolicy, draw_by_visits
 from gtp.reader import InputLine, LineReader
 from mcts.time_manager import TimeControl
@@ -135,6 +136,13 @@ def test_resigns_after_a_streak_only():
     assert gtp.ask("genmove b") != "resign"
     gtp.ask("clear_board")
     assert [gtp.ask("genmove w") == "resign" for _ in range(3)] == [False, False, True]
+
+def test_reg_genmove_searches_no_more_than_its_level():
+    fake = FakeEvaluator()
+    gtp = Controller(make=lambda size: fake, batch_size=1, level=14, visits=100)
+    gtp.ask("reg_genmove b")
+    assert fake.calls == LEVELS[14].visits + 1
+
 
 
 @pytest.mark.parametrize("options", [{"resign_threshold": 0.0}, {"resign_threshold": -1.0}, {"resign_streak": 99}, {}])
