@@ -5,28 +5,40 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from aiohttp import ClientWebSocketResponse, WSMsgType
 from aiohttp.test_utils import TestClient, TestServer
 
+from board.stone import Stone
 from browser.hall import Hall
 from browser.server import make_app
-from engine.engine import EvaluatorSource
+from engine.choosing import Watch
+from engine.engine import Engine, EvaluatorSource
 from engine.options import EngineOptions
 from tests.gtp.players import FakeEvaluator
 
 SIZE = 5
 # Compiling for the first time, on a busy machine.
 SECONDS = 300.0
+# Once that is done, a message that has not come by then is lost.
+SILENCE = 30.0
+SOURCE = EvaluatorSource(lambda size: FakeEvaluator(size or SIZE), range(3, 10))
 
 
 def make_hall(warm_up: bool = False, **options: Any) -> Hall:
     """Return a hall whose network likes points by number and plays 3x3 to 9x9."""
     given = {"visits": 8, "size": SIZE} | options
-    source = EvaluatorSource(lambda size: FakeEvaluator(size or SIZE), range(3, 10), warm_up)
-    return Hall(EngineOptions(**given), source)
+    return Hall(EngineOptions(**given), replace(SOURCE, warm_up=warm_up))
+
+
+@cache
+def compile_search() -> None:
+    """Compile what every search needs."""
+    Engine(EngineOptions(visits=8, size=SIZE), SOURCE).genmove(Stone.BLACK, 0.0, Watch(quiet=True))
 
 
 class Tab:
@@ -41,7 +53,7 @@ class Tab:
         await self.socket.send_json({"do": name, **fields})
 
     async def receive(self) -> dict[str, Any]:
-        message = await self.socket.receive(SECONDS)
+        message = await self.socket.receive(SILENCE)
         assert message.type is WSMsgType.TEXT, message
         content: dict[str, Any] = json.loads(message.data)
         self.latest[content["type"]] = content
@@ -87,6 +99,8 @@ async def room(token: str = "", hall: Hall | None = None, watched: Sequence[Path
 
 def run(test: Callable[[], Awaitable[None]]) -> None:
     """Run a test in an event loop."""
+    compile_search()
+
     async def limited() -> None:
         await asyncio.wait_for(test(), SECONDS)
     asyncio.run(limited())

@@ -11,7 +11,6 @@ import pytest
 
 from board.ruleset import Rules
 from board.stone import Stone
-from browser import clock
 from browser.engines import TURN_SECONDS, Thinker
 from browser.hall import Hall
 from browser.player import MAX_KEPT_NODES, Player
@@ -314,25 +313,6 @@ def test_who_runs_out_of_time_loses() -> None:
     run(play)
 
 
-def test_the_clock_runs_for_the_side_to_move_and_stands_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [100.0]
-    monkeypatch.setattr(clock.time, "monotonic", lambda: now[0])
-    table = Table(Rules(), range(3, 10), 5)
-    table.new(5, 0.5, 0, minutes=1.0)
-    running = table.clock
-    assert running is not None
-    for point, seconds in ((0, 50), (1, 20), (2, 5)):  # the first one is free
-        now[0] += seconds
-        table.play(point)
-    assert (running.left(Stone.WHITE), running.left(Stone.BLACK), running.running) == (40, 55, Stone.WHITE)
-    table.undo(1)
-    now[0] += 1000
-    assert (running.left(Stone.WHITE), running.left(Stone.BLACK), running.running) == (40, 55, None)
-    table.play(3)
-    now[0] += 41
-    assert running.left(Stone.WHITE) == 0.0
-
-
 def test_nobody_moves_for_the_engine() -> None:
     async def play() -> None:
         async with room(visits=50_000) as here:
@@ -346,6 +326,8 @@ def test_nobody_moves_for_the_engine() -> None:
             await tab.send("play", point=1)
             await tab.send("play", point=2)
             assert (await tab.until("position", lambda message: message["number"] == 2))["stones"][:3] == ".XO"
+            await tab.send("undo")  # of nobody's moves the last one
+            assert (await tab.until("position"))["number"] == 1
     run(play)
 
 
