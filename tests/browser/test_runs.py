@@ -52,6 +52,9 @@ def test_a_generation_that_has_only_begun_shows_the_games_of_the_one_before(fold
     archive = Watcher([folder]).read()[0]["archive"]
     assert (archive["generation"], archive["games"]) == (4, 0)
     assert (archive["newestFrom"], archive["newest"]) == (3, [1, 2, 3, 4])
+    shutil.rmtree(folder / "archive" / "3")
+    archive = Watcher([folder]).read()[0]["archive"]
+    assert (archive["generation"], archive["newestFrom"], archive["newest"]) == (4, 4, [])
 
 
 def test_a_run_that_is_not_there_yet_half_written_or_damaged_tells_less(folder: Path) -> None:
@@ -85,6 +88,7 @@ def test_long_tables_are_thinned_out_but_keep_their_end(tmp_path: Path) -> None:
 def test_rates() -> None:
     assert games_per_hour([0.0, 60.0, 120.0], 130.0) == 60
     assert games_per_hour([0.0, 60.0], 10_000.0) is None and games_per_hour([5.0], 6.0) is None
+    assert games_per_hour([5.0, 5.0], 6.0) is None
 
 
 def test_the_server_tells_runs_and_their_games_and_nothing_beside(folder: Path) -> None:

@@ -118,6 +118,22 @@ def test_the_engine_plays_from_the_book_while_it_can(tmp_path: Path, capfd: pyte
         assert capfd.readouterr().err.count("it is for 4x4 and komi 7, not for this game") == 1
 
 
+def test_a_level_below_the_full_one_knows_no_book(tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
+    path = tmp_path / "book.txt"
+    path.write_text("# book size 4 komi 7\n= B2 0.600 50\n")
+    with without_compiler():
+        Controller(size=4, visits=2, book=str(path), level=3).ask("genmove b")
+    assert "book: " not in capfd.readouterr().err
+
+
+def test_a_move_that_repeats_a_position_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    book, board = Book(5, 7.0), GoBoard(5, 7.0)
+    book.add(board, board.onboard_pos[12], 0.5, 10)
+    assert book.find(board, Stone.BLACK) is not None
+    monkeypatch.setattr(board, "is_superko", lambda *_: True)
+    assert book.find(board, Stone.BLACK) is None
+
+
 def new_engine() -> Engine:
     """Return a player with made-up knowledge for a small board."""
     source = EvaluatorSource(lambda size: FakeEvaluator(size or 3), ANY_SIZE)

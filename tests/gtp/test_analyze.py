@@ -126,6 +126,12 @@ def banned(gtp: Controller, request: AnalysisRequest, color: Stone) -> dict[str,
     return {name: count for name, count in plies.items() if count}
 
 
+@pytest.mark.parametrize("corners", ["A1:C2", "C2:A1", "A2:C1", "C1:A2"])
+def test_any_two_corners_name_a_rectangle(gtp: Controller, corners: str):
+    points = banned(gtp, parse(gtp, f"avoid b {corners} 3"), Stone.BLACK)
+    assert points == dict.fromkeys(("A1", "B1", "C1", "A2", "B2", "C2"), 3)
+
+
 def test_avoid_and_allow(gtp: Controller):
     request = parse(gtp, "b avoid B c3,D4,,pass 3 avoid b c3,resign 2 allow w A1:B2,E5 1")
     assert banned(gtp, request, Stone.BLACK) == {"C3": 3, "D4": 3, "pass": 3}

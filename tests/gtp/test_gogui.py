@@ -4,9 +4,11 @@ import re
 
 import pytest
 
+from board.stone import Stone
 from common.kernel import without_compiler
 from gtp.commands.gogui import ANALYZE_COMMANDS, format_percent
 from tests.gtp.players import Controller, FakeEvaluator
+from tests.mcts.evaluators import TellingEvaluator
 
 
 @pytest.fixture
@@ -48,6 +50,12 @@ def test_ownership(gtp: Controller):
     assert [len(row) for row in rows] == [5] * 5
     assert all(-1 <= float(cell) <= 1 for row in rows for cell in row)
     assert float(rows[2][2]) == 1.0
+
+
+def test_what_the_network_tells_is_turned_to_the_side_that_asks():
+    engine = Controller(make=TellingEvaluator, size=3, any_size=False).engine
+    own, other = (engine.estimate_position(color, Stone.WHITE, 0, 1) for color in (Stone.WHITE, Stone.BLACK))
+    assert own.lead == -other.lead != 0.0 and (own.ownership == -other.ownership).all()
 
 
 def test_best_moves_and_variation(gtp: Controller):

@@ -396,6 +396,13 @@ def test_reports_while_the_search_runs():
     assert len(analyst.find(id="long", isDuringSearch=False)) == 1
 
 
+def test_a_first_report_while_the_search_runs():
+    analyst = Analyst()
+    stop = to_lines({"id": "t", "action": "terminate", "terminateId": "long"})
+    analyst.serve(to_lines(LONG | {"firstReportDuringSearchAfter": 0.001}), analyst.when(300, stop))
+    assert len(analyst.find(id="long", isDuringSearch=True)) == 1
+
+
 def test_the_end_of_the_input_finishes_what_waits():
     analyst = Analyst()
     answers = analyst.serve(to_lines(*(make_query(id=str(number)) for number in range(5))).rstrip(b"\n"))

@@ -22,9 +22,19 @@ WALLS = "(;SZ[9]KM[7]" + "AB" + "".join(f"[{x}{y}]" for x in "ce" for y in "abcd
     f"[{x}{y}]" for x in "fh" for y in "abcdefghi") + ")"
 
 
+SEKI = {"b": "A4 B4 C4 D4 E4 F4 F1 F2 F3 B2 C2 D2 A1 B1 C1", "w": "A3 B3 C3 D3 E3 E2 E1"}
+
+
 def with_walls(**options) -> Controller:
     gtp = Controller(**options)
     gtp.ask(f"tamago-readsgf {WALLS}")
+    return gtp
+
+
+def with_seki(**options) -> Controller:
+    gtp = Controller(**options)
+    stones = (f"{color} {point}" for color, points in SEKI.items() for point in points.split())
+    gtp.ask(f"gogui-setup {' '.join(stones)}")
     return gtp
 
 
@@ -127,6 +137,13 @@ def test_reg_genmove_is_deterministic_and_changes_nothing(options: dict):
     assert gtp.state() == before
 
 
+def test_reg_genmove_searches_no_more_than_its_level():
+    fake = FakeEvaluator()
+    gtp = Controller(make=lambda size: fake, batch_size=1, level=14, visits=100)
+    gtp.ask("reg_genmove b")
+    assert fake.calls == LEVELS[14].visits + 1
+
+
 def test_resigns_after_a_streak_only():
     gtp = Controller(make=lambda size: FakeEvaluator(size, 0.01), min_resign_move=0, policy_move=True, seed=1)
     assert [gtp.ask("genmove b") == "resign" for _ in range(3)] == [False, False, True]
@@ -136,13 +153,6 @@ def test_resigns_after_a_streak_only():
     assert gtp.ask("genmove b") != "resign"
     gtp.ask("clear_board")
     assert [gtp.ask("genmove w") == "resign" for _ in range(3)] == [False, False, True]
-
-def test_reg_genmove_searches_no_more_than_its_level():
-    fake = FakeEvaluator()
-    gtp = Controller(make=lambda size: fake, batch_size=1, level=14, visits=100)
-    gtp.ask("reg_genmove b")
-    assert fake.calls == LEVELS[14].visits + 1
-
 
 
 @pytest.mark.parametrize("options", [{"resign_threshold": 0.0}, {"resign_threshold": -1.0}, {"resign_streak": 99}, {}])
@@ -187,6 +197,13 @@ def test_does_not_pass_when_that_loses(options: dict):
     assert gtp.ask("genmove w") != "pass"
 
 
+def test_a_drawn_game_may_be_ended():
+    gtp = with_walls(make=lambda size: FakeEvaluator(size, pass_logit=20.0))
+    gtp.ask("komi 9")
+    gtp.ask("play w pass")
+    assert gtp.ask("genmove b") == "pass"
+
+
 @pytest.mark.parametrize("cgos_mode", [False, True])
 def test_a_game_that_dead_stones_would_lose_is_not_ended(cgos_mode: bool):
     """A judge who counts all stones as alive gave such games to the other side: B+18 became W+17."""
@@ -208,16 +225,14 @@ def test_scores():
 
 
 def test_a_seki_is_listed_string_by_string_and_is_neither_alive_nor_dead():
-    gtp = Controller()
-    black = "A4 B4 C4 D4 E4 F4 F1 F2 F3 B2 C2 D2 A1 B1 C1"
-    white = "A3 B3 C3 D3 E3 E2 E1"
-    gtp.ask("gogui-setup " + " ".join([*(f"b {point}" for point in black.split()),
-                                       *(f"w {point}" for point in white.split())]))
+    gtp, white = with_seki(), set(SEKI["w"].split())
     seki = [set(line.split()) for line in gtp.ask("final_status_list seki").split("\n")]
-    assert sorted(seki, key=len) == [{"B2", "C2", "D2", "A1", "B1", "C1"}, set(white.split())] or seki == [
-        set(white.split()), {"B2", "C2", "D2", "A1", "B1", "C1"}]
+    assert sorted(seki, key=len) == [{"B2", "C2", "D2", "A1", "B1", "C1"}, white] or seki == [
+        white, {"B2", "C2", "D2", "A1", "B1", "C1"}]
     assert gtp.ask("final_status_list dead") == ""
     assert "A4" in gtp.ask("final_status_list alive") and "B2" not in gtp.ask("final_status_list alive")
+    cgos = with_seki(cgos_mode=True)
+    assert cgos.ask("final_status_list seki") == "" and "B2" in cgos.ask("final_status_list alive")
 
 
 def test_final_status_lists_every_string_once():

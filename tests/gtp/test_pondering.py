@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.gtp.players import FakeEvaluator
+from tests.gtp.players import Controller, FakeEvaluator
 from tests.gtp.test_analyze import Session
 
 
@@ -46,3 +46,9 @@ def test_no_pondering_when_it_is_off_or_the_game_is_over(options: dict):
     assert session.gtp.engine.tree.root.node_visits == visits
     assert not session.gtp.engine.wants_to_ponder()
     session.close()
+
+
+def test_no_pondering_after_the_pass_that_ends_the_game():
+    gtp = Controller(ponder=True)
+    gtp.ask("play b pass")
+    assert gtp.ask("genmove w") == "pass" and not gtp.engine.wants_to_ponder()

@@ -107,6 +107,13 @@ def test_the_gate_lets_only_better_networks_play(root: Path, environment: dict[s
 
 
 @pytest.mark.slow
+def test_a_draw_is_half_a_win_for_the_gate(root: Path, environment: dict[str, str]) -> None:
+    status, output = finish(root, {**environment, "WINNER": "draw", "GATE_PERCENT": "50"}, "--gate")
+    assert status == 0, output
+    assert_complete(environment, [0, 1, 2, 3, 4])
+
+
+@pytest.mark.slow
 def test_a_rejected_network_stays_rejected_without_the_gate(root: Path, environment: dict[str, str]) -> None:
     assert finish(root, {**environment, "GENERATIONS": "2"}, "--gate")[0] == 0
     player = Path(environment["MODEL"]) / "generations" / "player"

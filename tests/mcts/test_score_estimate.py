@@ -7,7 +7,7 @@ from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
 from mcts.analysis import CandidateMove
-from mcts.score_estimate import MAX_PAIRS, ScoreEstimator, mean_estimate
+from mcts.score_estimate import MAX_PAIRS, LineEstimate, ScoreEstimator, mean_estimate
 
 BLACK, WHITE = Stone.BLACK, Stone.WHITE
 
@@ -80,6 +80,10 @@ def test_the_mean_is_weighted_by_visits():
     assert mean.stdev == pytest.approx(spread**0.5)
     unvisited = mean_estimate([candidate(0, PASS)], [second])
     assert unvisited.lead == pytest.approx(second.lead)
+
+
+def test_one_game_varies_more_than_the_mean_of_a_pair():
+    assert LineEstimate(np.zeros(1), [1.0, 3.0]).stdev == 2.0
 
 
 def test_the_same_seed_gives_the_same_numbers():

@@ -37,7 +37,7 @@ def test_options_in_order_of_precedence():
     assert limit(TimeManager(StartOptions())) == SearchLimit(1000)
 
 
-def test_visits_asked_for_stay_the_limit_under_a_clock():
+def test_what_is_asked_for_stays_the_limit_under_a_clock():
     manager = TimeManager(StartOptions(visits=50))
     manager.apply_settings(TimeSettings(300.0))
     assert limit(manager).visits == 50
@@ -45,6 +45,9 @@ def test_visits_asked_for_stay_the_limit_under_a_clock():
     manager = TimeManager(StartOptions())
     manager.apply_settings(TimeSettings(300.0))
     assert limit(manager).visits == UNLIMITED_VISITS
+    manager = TimeManager(StartOptions(const_time=5.0))
+    manager.apply_settings(TimeSettings(60.0))
+    assert limit(manager).seconds < limit(manager).seconds + limit(manager).extra <= 5.0
 
 
 def test_no_limit_goes_back_to_the_options():
@@ -329,6 +332,7 @@ def test_a_move_never_takes_longer_than_its_cap():
     manager = TimeManager(StartOptions(), lag=0.1)
     manager.apply_settings(TimeSettings(600.0, Overtime.FISCHER, 30.0, move_cap=4.0))
     assert 2.0 < limit(manager).seconds < 4.0
+    assert manager.limit(BLACK, 9, 81, spent=1.5).seconds == pytest.approx(limit(manager).seconds - 1.5)
 
 
 def test_options_may_change_while_a_controllers_clock_runs():

@@ -210,6 +210,16 @@ def test_the_good_moves_of_a_labelled_game_are_its_teachers() -> None:
         assert np.array_equal(without_pass, GameMarker(4).mark(game).marks[[0, 2, 3]])
 
 
+def test_labels_of_the_same_name_are_those_of_the_board() -> None:
+    def file(size: int) -> LabelFile:
+        none, zeros = np.zeros(0, np.uint16), np.zeros(2, np.float16)
+        labels = Labels(np.zeros(2, np.uint16), none, none, zeros, zeros, np.zeros((2, size**2), np.uint8))
+        return LabelFile(size, labels, {"a.sgf": (0, 2)}, labels.policy_start)
+
+    labels = AllLabels([file(9), file(5)]).of_game("a.sgf", 5, 2)
+    assert labels is not None and labels.ownership.shape == (2, 25)
+
+
 @pytest.mark.parametrize(("content", "reason"), [(b"", "damaged"), (b"PK\x03\x04 no", "damaged"), (None, "No such")])
 def test_a_bad_file_is_one_line(content: bytes | None, reason: str, tmp_path: Path) -> None:
     path = tmp_path / "net.npz"

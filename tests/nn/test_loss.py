@@ -5,8 +5,9 @@ import math
 import pytest
 import torch
 
+from nn.data.dataset import TrainingBatch
 from nn.training.loss import calculate_ownership_loss, cross_entropy, make_value_target
-from nn.training.metrics import measure_ownership
+from nn.training.metrics import Sums, measure_ownership
 from nn.training.recipe import make_schedule
 from nn.training.run_config import TrainConfig
 from nn.training.schedule import WARM_UP_STEPS, CosineSchedule
@@ -45,6 +46,14 @@ def test_the_error_of_the_ownership_is_that_of_the_points_whose_owner_is_known()
     assert points.tolist() == [3, 0]
     torch.testing.assert_close(errors, torch.tensor([0.0 + 2.0 + 0.5, 0.0]))
     assert [part.tolist() for part in measure_ownership(None, target)] == [[0.0, 0.0]] * 2
+
+
+def test_half_a_draw_is_a_win_in_the_error_of_the_win_rate() -> None:
+    one, even = torch.zeros(1), torch.zeros(1, 3)
+    batch = TrainingBatch(one, even, torch.tensor([1]), torch.tensor([0.5]), one[None], one, torch.tensor([-1]))
+    sums = Sums(1.0, torch.device("cpu"))
+    sums.add((one, one), (even, even), batch, even, None, None)
+    assert sums.scores().rate_error == pytest.approx(0.0)
 
 
 def test_ownership_loss_leaves_out_what_nobody_owns() -> None:

@@ -8,13 +8,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import selfplay_main
 from board.coordinate import Coordinate
-from selfplay.archive import BATCH_FILE, LOG_FILE
+from selfplay.archive import BATCH_FILE, LOG_FILE, BatchSettings, open_batch
+from selfplay.game import EndReason
+from selfplay.progress import BatchProgress, GameSummary
 from sgf.match_result import MatchResult
 from sgf.reader import SGFReader
 from sgf.selfplay_record import decode_policy_comment
@@ -282,3 +285,18 @@ def test_a_dry_run_tells_positions_and_hours_and_writes_nothing(
     # 0.8 * 16 points are 13 moves, and 900 games of 13 moves at 2 visits take 23.4 seconds.
     assert "900 games of about 13 moves" in first and "11700 positions" in first and "asked 23400 times" in first
     assert second.endswith("in one process of 1: 138462 games/hour, 0.01 hours.") and not list(tmp_path.iterdir())
+
+
+def test_a_batch_that_has_all_its_games_is_followed_by_another_one(tmp_path: Path) -> None:
+    wanted = BatchSettings(2, 4, 16, 7.0, True, 0.05, 0.1, 77)
+    first = open_batch(tmp_path, wanted, seed_given=False)
+    for number in first.missing:
+        (first.folder / f"{number}.sgf").write_text("(;)")
+    more = open_batch(tmp_path, replace(wanted, games=4), seed_given=False)
+    assert (more.number, more.missing) == (2, [1, 2, 3, 4])
+
+
+def test_a_draw_is_half_a_win() -> None:
+    progress = BatchProgress(2)
+    progress.add(GameSummary(1, 10, MatchResult.DRAW, EndReason.TWO_PASSES, None))
+    assert "Black wins 50.0 %" in progress.line()

@@ -77,6 +77,16 @@ def test_moves_and_results_stay_and_every_move_has_a_policy(tmp_path: Path) -> N
     assert {f"{path.parent.name}/{path.stem}" for path in left} == {"2/2", "2/3", "3/1", "3/2", "3/3"}
 
 
+def test_a_game_keeps_the_komi_of_its_own(tmp_path: Path) -> None:
+    make_archive(tmp_path, 2)
+    path = tmp_path / "1" / "1.sgf"
+    path.write_bytes(path.read_bytes().replace(b"KM[0.5]", b"KM[2.5]"))
+    games = choose_oldest(tmp_path, SIZE, 100, 3)
+    assert ("", 1) in [(reason, game.number) for game, reason in search_again(
+        PlainBatchEvaluator(HashEvaluator(SIZE, 5), SIZE, 64), games, 12, 3)]
+    assert SGFReader(path, SIZE).komi == 2.5
+
+
 def test_the_games_of_the_window_and_of_the_board_are_chosen_from(tmp_path: Path) -> None:
     make_archive(tmp_path, 3)
     names = [f"{game.folder.name}/{game.number}" for game in choose_oldest(tmp_path, SIZE, 5, 100)]

@@ -1,6 +1,7 @@
 """Folders, collections and .sgfs files: every good game is found, every bad one is named."""
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -119,6 +120,9 @@ def test_many_games_without_an_end_are_left_at_once() -> None:
     found = list(read_main_lines(broken * 3000 + good))
     assert len(found) == 3001 and not isinstance(found[-1][1], SGFError)
     assert found[-1][0] == 3000 * len(broken) and all(isinstance(game, SGFError) for _, game in found[:-1])
+    places = [place for place, game in islice(read_main_lines(broken * 30 + good * 2), 40)
+              if not isinstance(game, SGFError)]
+    assert places == [30 * len(broken), 30 * len(broken) + len(good)]
 
 
 def test_a_file_that_cannot_be_read_is_skipped(tmp_path: Path) -> None:

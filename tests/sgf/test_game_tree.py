@@ -54,6 +54,10 @@ def test_stones_set_up_in_the_middle_begin_anew() -> None:
     assert picture(tree, 3) == ".XO .X. X.O" and tree.board_at(3).moves == 2
 
 
+def test_who_is_to_move_before_the_first_move_begins_nothing_anew() -> None:
+    assert read("(;SZ[3];B[aa];PL[W];W[bb])").board_at(3).moves == 3
+
+
 def test_handicap_names_win_rates_and_result() -> None:
     tree = GameTree.new(9, Rules(), handicap=3)
     assert tree.board_at(ROOT).get_to_move() == Stone.WHITE and len(tree.board_at(ROOT).get_handicap_history()) == 3

@@ -129,6 +129,7 @@ def test_size_is_19_unless_said_or_wanted_otherwise() -> None:
     ("AB[aa]PL[B]", "A9", "", Stone.BLACK),
     ("PL[White]", "", "", Stone.WHITE),
     ("PL[W];B[aa]", "", "", Stone.BLACK),
+    ("PL[W];PL[B]", "", "", Stone.BLACK),
     ("AB[]", "", "", Stone.BLACK),
 ])
 def test_set_up(text: str, black: str, white: str, to_move: Stone) -> None:

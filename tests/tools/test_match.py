@@ -41,6 +41,12 @@ def test_fault_costs_the_engine_at_fault(
 
 
 @pytest.mark.slow
+def test_who_hangs_with_time_left_has_not_lost_on_time(tmp_path: Path) -> None:
+    records = play_match(tmp_path, second="--hang-at 2 --each-game", hang_limit=0.7, time_seconds=60)
+    assert [(record.reason, record.result) for record in records] == [("timeout", "B+F"), ("timeout", "W+F")]
+
+
+@pytest.mark.slow
 def test_loss_on_time(tmp_path: Path) -> None:
     """The referee's own clock decides, and an engine that answers late stays in the match."""
     records = play_match(tmp_path, first="--slow 0.35", time_seconds=1)

@@ -11,8 +11,10 @@ import pytest
 
 from tests.tools.matches import fake, make_config, play_match, read_records
 from tools.matchlib.config import MatchConfig
+from tools.matchlib.engine import MatchEngine
 from tools.matchlib.errors import MatchError
 from tools.matchlib.runner import run_match
+from tools.matchlib.standing import play_games
 from tools.matchlib.store import GAMES_FILE, MatchStore
 
 GAMES = 8
@@ -74,6 +76,18 @@ def test_a_command_that_does_not_start_can_be_mended(tmp_path: Path) -> None:
         run_match(wrong)
     play_match(tmp_path / "match", games=2)
     assert len(read_records(tmp_path / "match")) == 2
+
+
+def test_a_command_that_starts_no_more_costs_no_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise MatchError("it does not start")
+
+    play_match(tmp_path)
+    with monkeypatch.context() as patch, pytest.raises(MatchError, match="does not start"):
+        patch.setattr(MatchEngine, "start", fail)
+        play_match(tmp_path, games=4)
+    assert len(play_match(tmp_path, games=4)) == 4
+    assert play_games(make_config(tmp_path, games=2)).games == 2, "of more that are there"
 
 
 @pytest.mark.parametrize(("name", "value"), [
