@@ -201,7 +201,7 @@ def draw_edge(policy: np.ndarray, count: int, random_state: np.ndarray) -> int:
 
 
 @kernel
-def finish_game(games: Games, g: int, reason: int, work: Work, terms: Terms) -> None:
+def finish_game(games: Games, g: int, reason: int, work: Work) -> None:
     """End a game; the area is counted as the board stands, all stones alive. Modifies games and work."""
     games.reason[g] = reason
     games.score[g] = area_score(work.root, work.batch.owner, work.batch.queue) - games.komi[g]
@@ -230,13 +230,13 @@ def finish_move(games: Games, g: int, tree: Tree, history: History, work: Work, 
     if records > 0:
         edge = find_edge(tree, games.recorded[g, ply])
     if edge < 0:
-        finish_game(games, g, RECORD_END, work, terms)
+        finish_game(games, g, RECORD_END, work)
         return
     if records == 0 and tree.edge_value_sum[edge] < terms.resign_threshold * tree.edge_visits[edge]:
         if games.gave_up[g] == EMPTY:
             games.gave_up[g] = info[TO_MOVE]
         if games.may_resign[g] and not terms.soft_resign:
-            finish_game(games, g, RESIGNATION, work, terms)
+            finish_game(games, g, RESIGNATION, work)
             return
     record_search(games, g, tree, ply, best, work, terms)
     if records == 0 and ply < terms.opening_moves:
@@ -246,11 +246,11 @@ def finish_move(games: Games, g: int, tree: Tree, history: History, work: Work, 
     remember(games.past[g], work.root)
     play_recorded(work.root, history, tree.edge_pos[edge], info[TO_MOVE])
     if ply + 1 == records:
-        finish_game(games, g, RECORD_END, work, terms)
+        finish_game(games, g, RECORD_END, work)
     elif info[PASSES] >= 2:
-        finish_game(games, g, TWO_PASSES, work, terms)
+        finish_game(games, g, TWO_PASSES, work)
     elif ply + 1 >= terms.move_limit:
-        finish_game(games, g, MOVE_LIMIT, work, terms)
+        finish_game(games, g, MOVE_LIMIT, work)
     elif tree.edge_child[edge] == NOT_EXPANDED:
         games.phase[g] = NEW
     else:
