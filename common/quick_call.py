@@ -10,25 +10,33 @@ from typing import Any
 
 import numpy as np
 
+PLAIN_NUMBERS = (int, float, bool)
+
 
 def kind_of(argument: Any) -> Any:
-    """Return what decides how a kernel is compiled for an argument: equal for arguments of one numba type."""
-    if isinstance(argument, np.ndarray):
+    """Return what decides how a kernel is compiled for an argument: only arguments of one numba type have equal kinds.
+
+    What is neither a number nor an array, nor a tuple of these, is like nothing else.
+    """
+    kind = type(argument)
+    if kind is np.ndarray:
         flags = argument.flags
         layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
         return argument.dtype, argument.ndim, layout, flags.writeable, flags.aligned
-    if isinstance(argument, tuple):
-        return type(argument), tuple(map(kind_of, argument))
-    return type(argument)
+    if issubclass(kind, tuple):
+        return kind, tuple(map(kind_of, argument))
+    return kind if kind in PLAIN_NUMBERS or issubclass(kind, np.generic) else object()
 
 
 class QuickCall:
-    """A kernel, to be called by position alone, by one thread at a time."""
+    """A kernel, to be called by position alone, by one thread at a time; arrays stay of their type and layout."""
 
     def __init__(self, kernel: Callable[..., Any]) -> None:
         """Take a kernel."""
         self._kernel = kernel
-        self._entry: Callable[..., Any] | None = None  # its machine code for arguments of the kinds below
+        self._overloads = getattr(kernel, "overloads", None)  # what numba has compiled, by types; None: it is no kernel
+        self._was_called = False
+        self._entry: Callable[..., Any] | None = None  # the machine code for arguments of the kinds below
         self._kinds: list[Any] = []
         self._last: list[Any] = []  # what was passed last
 
@@ -37,7 +45,9 @@ class QuickCall:
         if self._entry is not None and self._fits(arguments):
             return self._entry(*arguments)
         result = self._kernel(*arguments)
-        self._learn(arguments)
+        if self._was_called and self._overloads is not None:  # a single call is not worth it
+            self._learn(arguments)
+        self._was_called = True
         return result
 
     def forget(self) -> None:
@@ -57,9 +67,11 @@ class QuickCall:
         return True
 
     def _learn(self, arguments: tuple[Any, ...]) -> None:
-        """Remember which machine code numba has chosen: none where the kernel ran as plain Python."""
-        found = None
-        if overloads := getattr(self._kernel, "overloads", None):
-            found = overloads.get(tuple(map(self._kernel.typeof_pyval, arguments)))  # type: ignore[attr-defined]
-        self._entry = getattr(found, "entry_point", None)
+        """Remember which machine code numba has chosen: none where the kernel ran as plain Python.
+
+        Whatever interrupts it, code and kinds are never those of different arguments.
+        """
+        self._entry = None
+        found = self._overloads.get(tuple(map(self._kernel.typeof_pyval, arguments)))  # type: ignore[attr-defined, union-attr]
         self._kinds, self._last = list(map(kind_of, arguments)), list(arguments)
+        self._entry = getattr(found, "entry_point", None)

@@ -249,8 +249,8 @@ class Engine(Game):
 
     def _cut_to_level(self, limit: SearchLimit) -> SearchLimit:
         """Return a limit of no more visits than the level has."""
-        visits = self.options.strength.visits
-        return limit if visits >= limit.visits else replace(limit, visits=max(visits, 1), strict=True)  # some draw
+        visits = max(self.options.strength.visits, 1)  # drawing levels have 0
+        return limit if visits >= limit.visits else replace(limit, visits=visits, strict=True)
 
     def _look_up(self, color: Stone, watch: Watch) -> Choice | None:
         """Return the book's move, None if it has none or one that is not wanted; say once if it is for other games."""

@@ -46,12 +46,12 @@ class _Translation:
         self.options: list[str] = []
         self.unknown: list[str] = []
         self._mode, self._known = mode, known
-        self._may_resign = True
+        self._may_resign, self._end_of_settings = True, 0
         self._rest = list(arguments)
         while self._rest:
             self._take(self._rest.pop(0))
-        if not self._may_resign:
-            self.options += NO_RESIGNING
+        if not self._may_resign:  # before what the command line says itself after the settings
+            self.options[self._end_of_settings:self._end_of_settings] = NO_RESIGNING
 
     def _take(self, word: str) -> None:
         name, _, value = word.lstrip("-").partition("=")
@@ -98,6 +98,7 @@ class _Translation:
             for option, value in changes.items():
                 if value is not None:
                     self.options += [f"--{option.replace('_', '-')}", str(value)]
+        self._end_of_settings = len(self.options)
         if unknown:
             more = f" and {len(unknown) - MAX_NAMED} more" if len(unknown) > MAX_NAMED else ""
             self.unknown.append(f"{', '.join(unknown[:MAX_NAMED])}{more} {origin}")

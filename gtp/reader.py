@@ -9,7 +9,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gtp.protocol import is_interrupt
+from gtp.protocol import is_interrupt, parse_line
 
 CHUNK_BYTES = 65536
 # Longer lines are cut and answered with an error; thousands of moves on one line fit.
@@ -44,6 +44,8 @@ class LineReader:
         self._count = 0
         # Number of the last line that asked for an interruption.
         self.interrupted_at = 0
+        # Number of the last line with a command: not blank, nor a comment.
+        self.last_command = 0
         # When the input ended (time.monotonic), None while it is open.
         self.ended_at: float | None = None
 
@@ -99,4 +101,6 @@ class LineReader:
         text = line[:MAX_LINE_BYTES].decode("utf-8", errors="surrogateescape")
         if is_interrupt(text):
             self.interrupted_at = self._count
+        if overlong or parse_line(text) is not None:
+            self.last_command = self._count
         self._queue.put(InputLine(text, self._count, time.monotonic(), overlong))

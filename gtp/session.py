@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engine.engine import Engine
     from engine.game import Game
 
-# After the end of the input the last command searches for this long at most (seconds).
+# After the end of the input the last command chooses its move within so many seconds.
 SEARCH_AFTER_END = 5.0
 # How often a command that waits for the next line looks for it (seconds).
 LINE_POLL = 0.005
@@ -61,7 +61,7 @@ class GtpSession:
         self.quitting = False
         self.reply_is_open = False
         self._command = Command("", "")
-        self._begun_at = 0.0  # when the command began, or last got the engine that it may have waited for
+        self._begun_at = 0.0  # when the command began, or the engine was there for which it waited
 
     # --- the engine ---------------------------------------------------------------------------------------------
 
@@ -73,10 +73,12 @@ class GtpSession:
     @property
     def engine(self) -> "Engine":
         """The game with its player; the first use waits until the network is loaded. Raises LoadError."""
+        waits = not self.loader.is_ready
         engine = self.loader.get(nobody_reads_stdout)
         from common.kernel import wait_for_compiler
         wait_for_compiler()
-        self._begun_at = time.monotonic()
+        if waits:
+            self._begun_at = time.monotonic()
         return engine
 
     # --- the reply ----------------------------------------------------------------------------------------------
@@ -106,7 +108,7 @@ class GtpSession:
         if self.reader is None or self.is_interrupted():
             return self.reader is not None
         ended_at = self.reader.ended_at
-        return (ended_at is not None and not self.reader.has_more()
+        return (ended_at is not None and self.line.number >= self.reader.last_command
                 and time.monotonic() - max(ended_at, self._begun_at) > SEARCH_AFTER_END)
 
     def is_next_line_here(self) -> bool:

@@ -195,7 +195,11 @@ class NetworkCalls:
         """Forget what is under way, which a search that broke off has left."""
         while self._under_way:
             self._free.append(self._under_way.popleft().lane)
-        for lane in self._free:  # the room of an old tree is free before there is a new one
+        self.forget()
+        self.visits = 0
+
+    def forget(self) -> None:
+        """Let go of the tree that was passed last: its room is to be free before there is another one."""
+        for lane in (*self._free, *(call.lane for call in self._under_way)):
             lane.select.forget()
             lane.back_up.forget()
-        self.visits = 0

@@ -17,9 +17,8 @@ from board.stone import Stone
 from mcts.algorithm import choose_edge
 from mcts.analysis import SearchResult
 from mcts.constant import GUMBEL, LOOKS, PUCT
-from mcts.gumbel import considered_visits, improved_policy
+from mcts.gumbel import considered_visits, improved_policy, policy_value
 from mcts.network_calls import Call, NetworkCalls, work
-from mcts.new_root import adopt_judgment
 from mcts.node import MCTSNode
 from mcts.params import Plan, SearchLimit, SearchParams
 from mcts.progress import SearchProgress
@@ -99,6 +98,7 @@ class MCTSTree:
         if larger[0] < nodes or larger[1] < edges:
             return False
         self._spare = None  # it would be too small; given back before the larger tree is made
+        self._calls.forget()
         self._tree = grow_tree(self._tree, *larger)
         return True
 
@@ -187,23 +187,16 @@ class MCTSTree:
         self.is_empty, self._is_unfinished, self.tree_is_full = True, True, False
         self._calls.drop()
         if known is None:
-            self._judge_root(self._tree)
+            self._tree.counters[:] = 0
+            work(self._calls.start(self._tree, self._root, self._line, 1, self._plan(PUCT, NO_SCHEDULE), 0))
+            self._calls.finish(self._tree, self.geometry.policy_index, self._root_temperature)
         elif known != ROOT:
             spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos), self._points,
                                             self.has_rave)
             copy_subtree(spare, self._tree, known)
             self._tree, self._spare = spare, self._tree
-            if hasattr(self.evaluator, "average"):
-                self._judge_root(self._spare)
-                adopt_judgment(self._tree, self._spare)
         self._calls.hint_root(self._tree, board, color)
         self.is_empty = False
-
-    def _judge_root(self, tree: Tree) -> None:
-        """Make `tree` one of the root alone. Modifies tree."""
-        tree.counters[:] = 0
-        work(self._calls.start(tree, self._root, self._line, 1, self._plan(PUCT, NO_SCHEDULE), 0))
-        self._calls.finish(tree, self.geometry.policy_index, self._root_temperature)
 
     def _plan(self, algorithm: int, schedule: np.ndarray) -> Plan:
         """Return what the kernels are told."""
@@ -348,3 +341,7 @@ class MCTSTree:
         policy = np.zeros(len(self._batch.policy))
         policy[self.geometry.policy_index[self.root.action]] = values
         return policy
+
+    def policy_value(self, policy: np.ndarray) -> float:
+        """Return the win rate of playing by a policy [A] at the root, as far as the search knows it."""
+        return float(policy_value(self._tree, ROOT, policy[self.geometry.policy_index[self.root.action]]))

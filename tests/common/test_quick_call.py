@@ -3,14 +3,15 @@ from __future__ import annotations
 
 import gc
 import weakref
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numba
 import numpy as np
 import pytest
 
+from board.stone import Stone
 from common.kernel import kernel, without_compiler
-from common.quick_call import QuickCall
+from common.quick_call import QuickCall, kind_of
 
 compiled = pytest.mark.skipif(bool(getattr(numba.config, "DISABLE_JIT", False)), reason="nothing is compiled")
 
@@ -54,11 +55,14 @@ def test_each_call_gets_the_code_for_its_arguments(pairs: list[Pair]) -> None:
 def test_numba_is_asked_once_for_arguments_of_one_kind() -> None:
     quick, one, other = QuickCall(weigh), make_pair(), make_pair()
     quick(one, 1.0)
+    quick(one, 2.0)
     quick._kernel = lambda *_: pytest.fail("numba is asked again")
     quick(one, 2.0)
     quick(other, 3.0)
     quick.forget()
     assert quick(other, 0.0) == 186.0 + 2.0 + 3.0
+    with pytest.raises(pytest.fail.Exception):
+        quick(make_pair(np.int32), 1.0)
 
 
 @compiled
@@ -68,8 +72,32 @@ def test_what_was_interpreted_is_compiled_when_there_is_time() -> None:
 
     quick, pair = QuickCall(kernel(count)), make_pair()
     with without_compiler():
-        assert quick(pair) == 3 and quick._entry is None
+        assert quick(pair) == quick(pair) == 3 and quick._entry is None
     assert quick(pair) == 3 and quick._entry is not None
+
+
+@compiled
+def test_code_and_kinds_are_never_those_of_different_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick, numbers = QuickCall(weigh), make_pair()
+    for _ in range(2):
+        quick(numbers, 0.0)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        kinds = iter([object()])
+        patch.setattr("common.quick_call.kind_of", lambda _: next(kinds, None) or interrupt())
+        quick(make_pair(np.int64), 1.0)
+    assert quick(make_pair(), 2.0) == 126.0
+
+
+def interrupt() -> NoReturn:
+    """Stand for Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+@compiled
+def test_what_is_neither_number_nor_array_is_known_as_nothing() -> None:
+    assert kind_of((1, 2.0)) == kind_of((2, 1.0)) != kind_of((1, 2))
+    assert kind_of(np.int32(1)) != kind_of(1) != kind_of(True)
+    assert kind_of(Stone.BLACK) != kind_of(Stone.BLACK) and kind_of([1]) != kind_of([1])
 
 
 def test_what_was_passed_can_be_let_go() -> None:

@@ -64,6 +64,12 @@ def test_whether_to_resign(tmp_path: Path, lines: str, override: str, options: t
     assert arguments == ["--analysis-json", "false", "--resign-threshold", "0.25", *options] and not notes
 
 
+def test_what_the_command_line_says_itself_comes_last(tmp_path: Path):
+    (tmp_path / "x.cfg").write_text("allowResignation = false\n")
+    arguments, _ = translate_arguments(["gtp", "-config", str(tmp_path / "x.cfg"), "--resign-threshold", "0.1"], KNOWN)
+    assert arguments[-4:] == [*NO_RESIGNING, "--resign-threshold", "0.1"]
+
+
 def test_the_translation_is_understood_by_the_program(config: str):
     arguments, _ = translate_arguments(["gtp", "-config", config], KNOWN)
     values = main.main.make_context("main.py", arguments).params

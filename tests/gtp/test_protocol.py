@@ -75,7 +75,8 @@ def test_reader_cuts_chunks_into_lines():
     assert [line.text for line in lines] == ["name\r", "version", "", "# interrupt", "quit"]
     assert [line.number for line in lines] == [1, 2, 3, 4, 5]
     assert reader.interrupted_at == 4
-    assert reader.ended_at is not None and not reader.has_more()
+    assert reader.ended_at is not None and not reader.has_more() and reader.last_command == 5
+    assert read_all(b"name\ngenmove b\n \n# done\n12\n")[1].last_command == 2
 
 
 def test_reader_survives_any_bytes():

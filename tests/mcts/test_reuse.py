@@ -3,14 +3,13 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
 
 from board.constant import PASS
 from board.stone import Stone
 from mcts.params import SearchLimit, Selection
 from mcts.tree import MCTSTree
-from tests.mcts.evaluators import Answer, HashEvaluator
+from tests.mcts.evaluators import HashEvaluator
 from tests.mcts.trees import (
     Game,
     check_positions,
@@ -88,30 +87,6 @@ def test_a_kept_tree_goes_on_like_the_naive_one(batch_size: int) -> None:
         assert result.total_visits == max(visits, before) and result.visits == max(0, visits - before)
         assert compare_trees(tree.root, root, game) == tree.num_nodes
         check_tree(tree)
-
-
-class SeesInAllWays(HashEvaluator):
-    """One that says something else of positions that it sees in all ways."""
-
-    def average(self, planes: np.ndarray) -> Answer:
-        """Return what another evaluator says."""
-        return HashEvaluator(3, salt=1)(planes)
-
-
-def test_a_kept_position_that_becomes_the_root_is_judged_as_a_root() -> None:
-    game = Game(3, komi=0.5)
-    tree = MCTSTree(SeesInAllWays(3), 3, small_params())
-    best = tree.search(game.board, game.stone, SearchLimit(150, strict=True)).pos
-    before = snapshot(child_of(tree.root, best))
-    game.play(game.point(best))
-    tree.search(game.board, game.stone, SearchLimit(1, strict=True))
-    anew = MCTSTree(HashEvaluator(3, salt=1), 3, small_params())
-    anew.search(game.board, game.stone, SearchLimit(1, strict=True))
-    assert tree.root.raw_value == anew.root.raw_value != before["value"]
-    assert np.array_equal(tree.spread(tree.root.children_policy), anew.spread(anew.root.children_policy))
-    assert tree.root.node_visits == before["visits"] > 1
-    tree.search(game.board, game.stone, SearchLimit(200, strict=True))
-    check_tree(tree)
 
 
 def test_the_same_position_is_searched_further() -> None:
