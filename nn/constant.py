@@ -14,6 +14,7 @@ HALF_GAIN = 1.1
 
 # Names the number format that OpenVINO is to use, whatever is faster (nn/inference/openvino_precision.py).
 PRECISION_VARIABLE = "HIYOKO_PRECISION"
+PRECISIONS = ("int8", "bfloat16", "float32")
 
 # What runtimes and number formats are measured with: so many 3x3 convolutions in a row, of the usual size.
 TOWER_CHANNELS, TOWER_SIZE, TOWER_POSITIONS, TOWER_LAYERS, TOWER_ROUNDS = 64, 9, 8, 4, 5

@@ -161,6 +161,9 @@ def _work(connection: Connection, task: WorkerTask) -> None:
     except ModelFileError as error:
         _report_failure(connection, str(error), EXIT_REFUSED)
         return
+    except MemoryError:
+        _report_failure(connection, f"no memory for --cache-mb {task.cache_mb} in each worker: say less", EXIT_REFUSED)
+        return
     terms = terms_of(settings)
     orders = Orders(connection, task)
     compile_steps(plane_set_of(evaluator))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from common.cores import count_free_cores
 from nn.inference.board_evaluator import BoardEvaluator
-from nn.inference.runtime import Runtime, choose_runtime, find_gpu, has_openvino
+from nn.inference.runtime import BROKEN, Runtime, choose_runtime, find_gpu, has_openvino, replace_openvino
 from nn.model_file import (
     RANDOM_MODEL,
     ModelFile,
@@ -82,14 +82,22 @@ def _load_without_torch(file: ModelFile, board_size: int | None, use_gpu: bool, 
         runtime = choose_runtime(use_gpu, len(file.content))
     except ValueError as error:
         raise ModelFileError(file, str(error), "or leave it unset") from error
-    if runtime is Runtime.TORCH:
-        return None
     if runtime is Runtime.KERNELS:
-        from nn.inference.steps.cache import load_kernels
-        evaluator = load_kernels(file, board_size, symmetries, threads)
+        evaluator = _load_by_kernels(file, board_size, symmetries, threads)
         if evaluator is not None or not has_openvino():
             return evaluator
-    if file.path == RANDOM_MODEL:  # not worth to be converted for OpenVINO
+    if runtime is Runtime.TORCH or file.path == RANDOM_MODEL:  # that is not worth to be converted for OpenVINO
         return None
-    from nn.inference.openvino_cache import load_openvino
+    try:
+        from nn.inference.openvino_cache import load_openvino
+    except BROKEN as error:
+        if replace_openvino(error) is not Runtime.KERNELS or runtime is Runtime.KERNELS:
+            return None
+        return _load_by_kernels(file, board_size, symmetries, threads)
     return load_openvino(file, board_size, symmetries, threads)
+
+
+def _load_by_kernels(file: ModelFile, board_size: int | None, symmetries: int, threads: int) -> BoardEvaluator | None:
+    """Return the evaluator by kernels; None where they do not know the network."""
+    from nn.inference.steps.cache import load_kernels
+    return load_kernels(file, board_size, symmetries, threads)

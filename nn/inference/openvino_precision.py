@@ -6,7 +6,6 @@ slower with it than with float32. So it is measured, once a machine. What a netw
 convolutions of 3x3 is calculated in the better one of the other two.
 """
 
-import os
 from collections.abc import Callable
 from enum import Enum
 from typing import Any
@@ -20,12 +19,14 @@ from common.race import measure_gain
 from nn.constant import (
     HALF_GAIN,
     PRECISION_VARIABLE,
+    PRECISIONS,
     TOWER_CHANNELS,
     TOWER_LAYERS,
     TOWER_POSITIONS,
     TOWER_ROUNDS,
     TOWER_SIZE,
 )
+from nn.inference.runtime import read_choice
 
 # Integers round more than bfloat16 does: they have to be so many times as fast as the next best format.
 INTEGER_GAIN = 1.3
@@ -34,9 +35,7 @@ INTEGER_GAIN = 1.3
 class Format(Enum):
     """A number format of convolutions, and what people call it."""
 
-    INTEGER = "int8"
-    HALF = "bfloat16"
-    FULL = "float32"
+    INTEGER, HALF, FULL = PRECISIONS
 
     @property
     def hint(self) -> str:
@@ -90,9 +89,7 @@ def choose_formats(core: Any) -> list[Format]:
 
     Raises ValueError where PRECISION_VARIABLE names none.
     """
-    wanted = os.environ.get(PRECISION_VARIABLE)
-    if wanted and wanted not in [one.value for one in Format]:
-        raise ValueError(f"{PRECISION_VARIABLE}={wanted}: say {', '.join(one.value for one in Format)}")
+    wanted = read_choice(PRECISION_VARIABLE, PRECISIONS)
     if wanted and Format(wanted) is not Format.INTEGER:
         return [Format(wanted)]
     fastest = recall_fastest(core)

@@ -6,9 +6,9 @@ torch has bfloat16.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from enum import Enum
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 import numba
@@ -17,9 +17,11 @@ from llvmlite import binding
 
 from common.gpu import has_gpu_driver, say_no_gpu
 from common.machine_facts import recall
+from common.print_console import print_err
 from common.race import measure_gain
 from nn.constant import (
     PRECISION_VARIABLE,
+    PRECISIONS,
     TOWER_CHANNELS,
     TOWER_LAYERS,
     TOWER_POSITIONS,
@@ -38,6 +40,8 @@ CLEAR_GAIN = 2.5
 LARGE_FILE = 6 << 20
 # What processors are said to have that multiply bfloat16.
 HALF_FEATURES = ("avx512bf16", "amx-bf16")
+# What the import of a broken package raises.
+BROKEN = (ImportError, OSError, RuntimeError)
 
 
 class Runtime(Enum):
@@ -49,28 +53,65 @@ class Runtime(Enum):
 
 
 def has_openvino() -> bool:
-    """Tell whether OpenVINO is installed."""
-    return find_spec("openvino") is not None
+    """Tell whether OpenVINO is installed: not where only a folder of it is left."""
+    if find_spec("openvino") is None:
+        return False
+    try:
+        version("openvino")
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def read_choice(variable: str, choices: Collection[str]) -> str:
+    """Return which choice an environment variable names, "" where it is not set; raises ValueError for another one."""
+    wanted = os.environ.get(variable, "")
+    if wanted and wanted not in choices:
+        raise ValueError(f"{variable}={wanted}: say {', '.join(choices)}")
+    return wanted
 
 
 def choose_runtime(use_gpu: bool, file_size: int = 0) -> Runtime:
     """Return what runs a network best here, or what RUNTIME_VARIABLE names.
 
     `use_gpu` says that there is a GPU to use (find_gpu), `file_size` is that of the model file.
-    Raises ValueError where that is none, or not installed.
+    Raises ValueError where that is none, or not installed, or PRECISION_VARIABLE names no format.
     """
-    if wanted := os.environ.get(RUNTIME_VARIABLE):
-        return parse_runtime(wanted)
+    precision = read_choice(PRECISION_VARIABLE, PRECISIONS)
+    if wanted := read_choice(RUNTIME_VARIABLE, [one.value for one in Runtime]):
+        if wanted == Runtime.OPENVINO.value and not has_openvino():
+            raise ValueError(f"{RUNTIME_VARIABLE}={wanted}: it is not installed; pip install openvino, or say kernels")
+        return Runtime(wanted)
     if use_gpu:
         return Runtime.TORCH
-    interpreted = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
     if not has_openvino():
-        features = binding.get_host_cpu_features()
-        return Runtime.TORCH if interpreted or any(map(features.get, HALF_FEATURES)) else Runtime.KERNELS
-    if interpreted or os.environ.get(PRECISION_VARIABLE) or file_size > LARGE_FILE:
+        return choose_without_openvino()
+    if is_interpreted() or precision or file_size > LARGE_FILE:
         return Runtime.OPENVINO
     stamp = f"{version('openvino')} {numba.__version__} {binding.get_host_cpu_name()}"
-    return recall("runtime", stamp, Runtime, find_fastest)
+    try:
+        return recall("runtime", stamp, Runtime, find_fastest)
+    except BROKEN as error:
+        return replace_openvino(error)
+
+
+def is_interpreted() -> bool:
+    """Tell whether kernels run as plain Python."""
+    return bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
+
+
+def choose_without_openvino() -> Runtime:
+    """Return what runs a network best where there is no OpenVINO."""
+    features = binding.get_host_cpu_features()
+    return Runtime.TORCH if is_interpreted() or any(map(features.get, HALF_FEATURES)) else Runtime.KERNELS
+
+
+def replace_openvino(error: Exception) -> Runtime:
+    """Return the same where it is installed, but does not work; say so."""
+    runtime = choose_without_openvino()
+    print_err(f"OpenVINO is installed, but does not work: {' '.join(str(error).split())[:200]}; {runtime.value} "
+              "instead, until pip install --force-reinstall openvino")
+    return runtime
 
 
 def find_gpu() -> bool:
@@ -80,15 +121,6 @@ def find_gpu() -> bool:
         return get_torch_device(use_gpu=True).type != "cpu"
     say_no_gpu()
     return False
-
-
-def parse_runtime(name: str) -> Runtime:
-    """Return what a user asks for; raises ValueError."""
-    if name not in [one.value for one in Runtime]:
-        raise ValueError(f"{RUNTIME_VARIABLE}={name}: say {', '.join(one.value for one in Runtime)}")
-    if name == Runtime.OPENVINO.value and not has_openvino():
-        raise ValueError(f"{RUNTIME_VARIABLE}={name}: it is not installed; pip install openvino, or say kernels")
-    return Runtime(name)
 
 
 def find_fastest() -> str:

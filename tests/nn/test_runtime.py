@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import sys
 from enum import Enum
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -140,3 +141,39 @@ def test_what_kernels_do_not_know_another_runtime_runs(activation: str, name: st
     machine.setattr("nn.inference.loading.has_openvino", lambda: False)
     evaluator = load_evaluator(tmp_path / "x.bin", 5, threads=1)
     assert name in evaluator.description and ("kernels" in evaluator.description) == (activation == "relu")
+
+
+@compiled
+@pytest.mark.parametrize(("remembered", "name"), [(None, "kernels"), (Runtime.OPENVINO, "kernels")])
+def test_a_broken_openvino_is_said_and_done_without(
+    remembered: Runtime | None, name: str, tmp_path: Path, machine: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Also where it was the fastest one before it broke."""
+    save_network(PooledNet(PooledConfig(filters=16, blocks=1)), tmp_path / "x.bin")
+    machine.setattr(runtime, "has_openvino", lambda: True)
+    machine.setattr(runtime, "binding", SimpleNamespace(get_host_cpu_features=dict, get_host_cpu_name=lambda: "a CPU"))
+    for module in ("openvino", "nn.inference.openvino_cache"):
+        machine.setitem(sys.modules, module, None)  # as an import of it fails
+    if remembered:
+        machine.setattr(runtime, "find_fastest", lambda: remembered.value)
+    for _ in range(2):  # what was said once is no fact of the machine
+        assert name in load_evaluator(tmp_path / "x.bin", 5, threads=1).description
+        said = capsys.readouterr().err
+        assert said.startswith("OpenVINO is installed, but does not work: ") and "; kernels instead" in said
+
+
+def test_a_folder_that_is_left_of_openvino_is_none(machine: pytest.MonkeyPatch) -> None:
+    def fail(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    machine.setattr(runtime, "find_spec", lambda _: "a folder")
+    assert runtime.has_openvino()
+    machine.setattr(runtime, "version", fail)
+    assert not runtime.has_openvino()
+
+
+def test_a_format_that_there_is_not_is_refused(machine: pytest.MonkeyPatch) -> None:
+    machine.setenv(PRECISION_VARIABLE, "int4")
+    with pytest.raises(ValueError, match="HIYOKO_PRECISION=int4: say int8, bfloat16, float32"):
+        choose_runtime(use_gpu=False)

@@ -187,11 +187,14 @@ def test_bad_options_give_one_line(
 
 
 @pytest.mark.slow
-def test_a_damaged_model_gives_one_line(root: Path, tmp_path: Path) -> None:
-    """Which the worker finds out."""
-    result = run(root, tmp_path, "--num-data", "1", "--model", __file__)
+@pytest.mark.parametrize(("option", "value", "complaint"), [
+    ("--model", __file__, "damaged or no model file"), ("--cache-mb", str(10**8), "no memory for --cache-mb 100000000"),
+])
+def test_what_a_worker_refuses_gives_one_line(root: Path, tmp_path: Path, option: str, value: str,
+                                              complaint: str) -> None:
+    result = run(root, tmp_path, "--num-data", "1", option, value)
     assert result.returncode == 2
-    check_one_line(result.stderr, "damaged or no model file", tmp_path)
+    check_one_line(result.stderr, complaint, tmp_path)
 
 
 def check_one_line(error: str, complaint: str, archive: Path) -> None:
