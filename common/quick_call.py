@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 PLAIN_NUMBERS = (int, float, bool)
+FORGOTTEN = object()
 
 
 def kind_of(argument: Any) -> Any:
@@ -52,7 +53,7 @@ class QuickCall:
 
     def forget(self) -> None:
         """Let go of what was passed last."""
-        self._last = [None] * len(self._last)
+        self._last = [FORGOTTEN] * len(self._last)
 
     def _fits(self, arguments: tuple[Any, ...]) -> bool:
         """Tell whether the machine code is for such arguments."""

@@ -66,6 +66,18 @@ def test_numba_is_asked_once_for_arguments_of_one_kind() -> None:
 
 
 @compiled
+def test_what_is_let_go_is_not_taken_for_nothing() -> None:
+    """None is an argument like others."""
+    def is_there(pair: Pair | None) -> bool:
+        return pair is not None
+
+    quick, pair = QuickCall(kernel(is_there)), make_pair()
+    assert quick(pair) and quick(pair)
+    quick.forget()
+    assert not quick(None)
+
+
+@compiled
 def test_what_was_interpreted_is_compiled_when_there_is_time() -> None:
     def count(pair: Pair) -> int:
         return len(pair.left)
