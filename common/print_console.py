@@ -17,4 +17,5 @@ def print_err(*values: object) -> None:
     if sys.stderr is None:  # closed before the start; print would take stdout instead
         return
     with suppress(OSError):
-        print(*values, file=sys.stderr, flush=True)
+        sys.stderr.write(" ".join(map(str, values)) + "\n")  # in one piece: two threads may have something to say
+        sys.stderr.flush()
