@@ -2,11 +2,12 @@
 
 import sys
 from contextlib import suppress
+from typing import TextIO
 
 
 def print_out(*values: object) -> None:
     """Print to stdout at once; for GTP answers and the results of batch programs."""
-    print(*values, file=sys.stdout, flush=True)
+    _write_line(sys.stdout, values)
 
 
 def print_err(*values: object) -> None:
@@ -14,8 +15,12 @@ def print_err(*values: object) -> None:
 
     Where they cannot be written, as on a full disk or without a stderr, they are lost, and nothing else.
     """
-    if sys.stderr is None:  # closed before the start; print would take stdout instead
-        return
     with suppress(OSError):
-        sys.stderr.write(" ".join(map(str, values)) + "\n")  # in one piece: two threads may have something to say
-        sys.stderr.flush()
+        _write_line(sys.stderr, values)
+
+
+def _write_line(stream: TextIO | None, values: tuple[object, ...]) -> None:
+    """Write a line in one piece, since two threads may have something to say; nowhere if there was no stream."""
+    if stream is not None:
+        stream.write(" ".join(map(str, values)) + "\n")
+        stream.flush()
