@@ -152,6 +152,38 @@ def test_a_type_has_a_name_of_its_own() -> None:
     assert not {name: paths for name, paths in places.items() if len(paths) > 1}
 
 
+def find_circles(imports: dict[str, set[str]]) -> list[list[str]]:
+    """Return the groups of files that import each other, however many stand between, each sorted."""
+    def reach(start: str) -> set[str]:
+        found: set[str] = set()
+        waiting = [start]
+        while waiting:
+            new = imports.get(waiting.pop(), set()) - found
+            found |= new
+            waiting += new
+        return found
+
+    reached = {path: reach(path) for path in imports}
+    circles = {tuple(sorted(other for other in reached[path] if path in reached.get(other, set())))
+               for path in imports if path in reached[path]}
+    return sorted(map(list, circles))
+
+
+def read_imports() -> dict[str, set[str]]:
+    """Return which files of the program each of them imports, be it in a function only."""
+    files = program_files()
+    modules = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): path for path in files}
+    return {path: {modules[name] for _, full in imported_names(ast.parse((ROOT / path).read_text(encoding="utf-8")))
+                   for name in (full, full.rpartition(".")[0]) if name in modules} for path in files}
+
+
+def test_no_file_imports_what_imports_it() -> None:
+    imports = read_imports()
+    assert "common/choice.py" in imports["nn/inference/runtime.py"]
+    assert not find_circles(imports)
+    assert find_circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]
+
+
 def test_every_top_level_name_has_a_floor() -> None:
     homeless = sorted({package_of(path) for path in program_files()} - FLOORS.keys())
     assert not homeless, f"not in the table of floors: {homeless}"

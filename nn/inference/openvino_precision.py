@@ -14,6 +14,7 @@ import numpy as np
 import openvino
 from openvino import opset13
 
+from common.choice import read_choice
 from common.machine_facts import recall
 from common.race import measure_gain
 from nn.constant import (
@@ -26,7 +27,6 @@ from nn.constant import (
     TOWER_ROUNDS,
     TOWER_SIZE,
 )
-from nn.inference.runtime import read_choice
 
 # Integers round more than bfloat16 does: they have to be so many times as fast as the next best format.
 INTEGER_GAIN = 1.3

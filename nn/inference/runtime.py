@@ -5,8 +5,7 @@ integers of 8 bits, two to three times as fast where the processor has instructi
 torch has bfloat16.
 """
 
-import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -15,6 +14,7 @@ import numba
 import numpy as np
 from llvmlite import binding
 
+from common.choice import read_choice
 from common.gpu import has_gpu_driver, say_no_gpu
 from common.machine_facts import recall
 from common.print_console import print_err
@@ -61,14 +61,6 @@ def has_openvino() -> bool:
     except PackageNotFoundError:
         return False
     return True
-
-
-def read_choice(variable: str, choices: Collection[str]) -> str:
-    """Return which choice an environment variable names, "" where it is not set; raises ValueError for another one."""
-    wanted = os.environ.get(variable, "")
-    if wanted and wanted not in choices:
-        raise ValueError(f"{variable}={wanted}: say {', '.join(choices)}")
-    return wanted
 
 
 def choose_runtime(use_gpu: bool, file_size: int = 0) -> Runtime:
