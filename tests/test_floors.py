@@ -197,6 +197,11 @@ def test_house_rules(path: str) -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "browser" / "static" / "js").glob("*.js")), ids=lambda path: path.name)
+def test_the_pages_programs_are_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_FILE_LINES
+
+
 @pytest.mark.parametrize(("path", "source", "complaint"), [
     ("board/rules.py", "import mcts.tree", "floor 5"),
     ("board/rules.py", "def f():\n    from nn import feature", "floor 4"),

@@ -89,14 +89,23 @@ def page(browser: Browser, address: str) -> Iterator[Page]:
     """Return a tab with the page; whatever goes wrong in it fails the test."""
     context = browser.new_context(locale="en-US", viewport={"width": 1100, "height": 800},
                                   permissions=["clipboard-read", "clipboard-write"])
-    yield open_page(context, address)
+    with no_errors(context):
+        yield open_page(context, address)
     context.close()
+
+
+@contextmanager
+def no_errors(context: BrowserContext) -> Iterator[None]:
+    """See that the program of no page of these fails; a test that waited in vain then tells why."""
+    errors: list[str] = []
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    yield
+    assert not errors, f"in the page: {errors}"
 
 
 def open_page(context: BrowserContext, address: str) -> Page:
     """Open the page and wait for the board."""
     page = context.new_page()
-    page.on("pageerror", lambda error: pytest.fail(f"in the page: {error}"))
     page.goto(address)
     expect(page.locator(".shudan-vertex")).to_have_count(SIZE * SIZE)
     return page
@@ -190,6 +199,34 @@ def test_analysis_with_lines_policy_graph_and_mistakes(page: Page) -> None:
     expect(page.locator("#number")).to_have_text("0")
 
 
+def test_candidates_tree_and_mistakes_without_a_mouse(page: Page) -> None:
+    page.select_option("#side", "none")
+    load(page, RECORD)
+    expect(page.locator("#tree circle")).to_have_count(6)
+    page.check("#analyze")
+    expect(page.locator("#candidates tbody tr").first).to_be_visible()
+    page.focus("#candidates tbody button")
+    expect(page.locator(".shudan-marker", has_text=re.compile("^1$"))).to_have_count(1)
+    chosen = page.locator(":focus").inner_text()
+    page.wait_for_timeout(300)  # the table is drawn anew meanwhile
+    expect(page.locator(":focus")).to_have_text(chosen)
+    page.keyboard.press("Enter")
+    expect(page.locator("#status")).to_contain_text(f"Black {chosen}. White to move.")
+    page.focus("#search-tree summary")
+    page.keyboard.press("Enter")
+    expect(page.locator("#branch tbody button").first).to_be_visible()
+    page.focus("#branch tbody button")
+    page.keyboard.press("Enter")
+    expect(page.locator("#branch-path button")).to_have_count(2)
+    page.keyboard.press("Home")
+    expect(page.locator("#number")).to_have_text("0")
+    page.click("[data-do=new]")
+    page.click("#new-dialog button.main")
+    expect_stones(page, 0, 0)
+    page.click("[data-do=review]")
+    expect(page.locator("#notice")).to_have_text("No move lost much.")
+
+
 def test_a_record_goes_in_and_out_with_its_variations(page: Page, tmp_path: Path) -> None:
     page.select_option("#side", "none")
     load(page, RECORD)
@@ -246,10 +283,11 @@ def test_two_tabs_and_a_link_from_one_to_the_other(page: Page, address: str) -> 
 def test_a_phone(browser: Browser, address: str) -> None:
     context = browser.new_context(locale="ja-JP", viewport={"width": 360, "height": 740}, is_mobile=True,
                                   has_touch=True)
-    page = open_page(context, address)
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
-    page.tap('.shudan-vertex[data-x="2"][data-y="2"]')
-    expect_stones(page, 1, 1)
+    with no_errors(context):
+        page = open_page(context, address)
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
+        page.tap('.shudan-vertex[data-x="2"][data-y="2"]')
+        expect_stones(page, 1, 1)
     box = page.locator(".shudan-goban").bounding_box()
     assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 360
     expect(page.locator("[data-do=pass]")).to_have_text("パス")
@@ -276,11 +314,11 @@ def test_keyboard_readers_and_languages(page: Page) -> None:
 def test_the_runs_that_are_watched(browser: Browser, address: str) -> None:
     context = browser.new_context(locale="en-US")
     page = context.new_page()
-    page.on("pageerror", lambda error: pytest.fail(f"in the page: {error}"))
-    page.goto(f"{address}runs")
-    expect(page.locator(".card")).to_contain_text("sl: step 13440")
-    expect(page.locator("figure")).to_have_count(11)
-    expect(page.locator("figcaption", has_text="Elo (generation) · now")).to_have_count(1)
-    page.uncheck(".run:has-text('sl') input")
-    expect(page.locator("figure")).to_have_count(7)
+    with no_errors(context):
+        page.goto(f"{address}runs")
+        expect(page.locator(".card")).to_contain_text("sl: step 13440")
+        expect(page.locator("figure")).to_have_count(11)
+        expect(page.locator("figcaption", has_text="Elo (generation) · now")).to_have_count(1)
+        page.uncheck(".run:has-text('sl') input")
+        expect(page.locator("figure")).to_have_count(7)
     context.close()

@@ -1,5 +1,6 @@
 // The search tree at one place: what PUCT compares there. Rows lead down, the path leads up again.
 
+import { makeRowButton } from "./page.js";
 import { say } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
@@ -42,7 +43,7 @@ export class Branch {
     const { message } = this;
     const steps = ["", ...this.path].map((point, depth) => {
       const text = depth === 0 ? say("start") : this.name(point);
-      const button = Object.assign(document.createElement("button"), { type: "button", textContent: text });
+      const button = Object.assign(document.createElement("button"), { type: "button", id: `step-${depth}`, textContent: text });
       button.onclick = () => this.look(this.path.slice(0, depth));
       return button;
     });
@@ -66,15 +67,14 @@ export class Branch {
     const sum = edge.value + edge.bonus;
     const numbers = [edge.prior, edge.value, edge.bonus, sum].map((number) => number.toFixed(DIGITS));
     if (PROVEN[edge.proven]) numbers[1] = numbers[3] = PROVEN[edge.proven];
-    for (const text of [this.name(edge.point), edge.visits, ...numbers]) {
-      row.append(Object.assign(document.createElement("td"), { textContent: text }));
-    }
+    const name = this.name(edge.point);
+    const first = edge.visits ? makeRowButton(`branch-${edge.point}`, name) : name;
+    for (const content of [first, edge.visits, ...numbers]) row.insertCell().append(content);
     if (!edge.visits) row.cells[3].className = "guess";
     if (sum === best) row.cells[5].className = "chosen";
     const bar = Object.assign(document.createElement("div"), { className: "bar" });
     bar.style.width = `${(100 * edge.visits) / most}%`;
-    row.append(document.createElement("td"));
-    row.lastChild.append(bar);
+    row.insertCell().append(bar);
     if (edge.visits) row.onclick = () => this.look([...this.path, edge.point]);
     return row;
   }

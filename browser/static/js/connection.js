@@ -9,9 +9,9 @@ async function askForToken() {
   if (answer?.status === 401) location.reload();
 }
 
-export class Connection {
+class Connection {
   // receive(message) takes what comes in, onState("open" | "closed") tells how the line is.
-  constructor(receive, onState) {
+  start(receive, onState) {
     this.receive = receive;
     this.onState = onState;
     this.open();
@@ -37,6 +37,8 @@ export class Connection {
   }
 
   send(name, fields = {}) {
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ do: name, ...fields }));
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ do: name, ...fields }));
   }
 }
+
+export const connection = new Connection();

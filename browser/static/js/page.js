@@ -1,4 +1,4 @@
-// What all pages have: the languages, light and dark.
+// What all pages have: the languages, light and dark, messages, the focus.
 
 import { currentLanguage, setLanguage, translate } from "./text.js";
 
@@ -20,4 +20,28 @@ export function setUpPage(onChange) {
   if (theme) document.documentElement.dataset.theme = theme;
   name();
   translate();
+}
+
+const NOTICE_MS = 6000;
+let noticeTimer = 0;
+
+// Show a message over the page for a while.
+export function notify(text) {
+  const notice = document.getElementById("notice");
+  notice.textContent = text;
+  notice.hidden = false;
+  clearTimeout(noticeTimer);
+  noticeTimer = setTimeout(() => { notice.hidden = true; }, NOTICE_MS);
+}
+
+// What a click on its row does, for those who have no mouse.
+export function makeRowButton(id, textContent) {
+  return Object.assign(document.createElement("button"), { type: "button", className: "cell", id, textContent });
+}
+
+// Draw what makes its elements anew: the one that had the focus is known again by its id.
+export function drawWithFocus(draw) {
+  const { id } = document.activeElement;
+  draw();
+  if (id && document.activeElement.id !== id) document.getElementById(id)?.focus({ preventScroll: true });
 }

@@ -1,7 +1,7 @@
 // The runs that are watched: cards with numbers, and curves of all chosen runs in the same charts.
 
 import { makeLink } from "./link.js";
-import { setUpPage } from "./page.js";
+import { drawWithFocus, setUpPage } from "./page.js";
 import { say } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
@@ -55,11 +55,7 @@ async function look() {
   setTimeout(look, POLL_MS);
 }
 
-function draw() {
-  const focused = document.activeElement.id; // what has it is made anew
-  drawAll();
-  if (focused) $(focused)?.focus();
-}
+const draw = () => drawWithFocus(drawAll);
 
 function drawAll() {
   const runs = runsOf();

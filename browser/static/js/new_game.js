@@ -1,0 +1,37 @@
+// The dialog that begins a new game.
+
+import { connection } from "./connection.js";
+import { $, game, state } from "./state.js";
+
+// Who takes a handicap gives no komi, but there is no draw.
+const HANDICAP_KOMI = 0.5;
+
+export function openNewGame() {
+  $("new-size").value = game.position.size;
+  $("new-handicap").value = game.info.handicap || 0;
+  if ($("new-handicap").selectedIndex < 0) $("new-handicap").value = 0;
+  $("new-komi").value = game.info.komi;
+  $("new-side").value = state.settings.side;
+  $("new-level").value = state.settings.level;
+  limitHandicap();
+  $("new-dialog").showModal();
+}
+
+// Handicap stones and komi that do not fit the board cannot be chosen.
+function limitHandicap() {
+  const points = Number($("new-size").value) ** 2;
+  $("new-komi").value = Math.max(-points, Math.min(points, Number($("new-komi").value)));
+  for (const option of $("new-handicap").options) option.disabled = Number(option.value) >= points;
+  if (!$("new-handicap").selectedOptions[0]?.disabled) return;
+  $("new-handicap").value = 0;
+  $("new-komi").value = Math.min(points, state.hello.komi);
+}
+$("new-size").onchange = limitHandicap;
+$("new-handicap").onchange = () => { $("new-komi").value = Number($("new-handicap").value) ? HANDICAP_KOMI : state.hello.komi; };
+$("new-dialog").onclose = () => {
+  if ($("new-dialog").returnValue !== "ok") return;
+  connection.send("new", {
+    size: Number($("new-size").value), handicap: Number($("new-handicap").value), komi: Number($("new-komi").value),
+    minutes: Number($("new-minutes").value), side: $("new-side").value, level: Number($("new-level").value),
+  });
+};

@@ -1,0 +1,136 @@
+// What the player does: buttons, keys, lists and files become wishes, which go to the server.
+
+import { connection } from "./connection.js";
+import { PASS } from "./game.js";
+import { makeLink, readLink } from "./link.js";
+import { openNewGame } from "./new_game.js";
+import { notify } from "./page.js";
+import { $, game, isReviewing, state } from "./state.js";
+import { say } from "./text.js";
+
+const MAX_FILE = 2_000_000;
+let redraw = () => {};
+
+// onChange is called after the player has changed what is shown.
+export function setUpWishes(onChange) {
+  redraw = onChange;
+}
+
+const go = (node) => node && connection.send("go", { node: node.id });
+
+const actions = {
+  first: () => go(game.nodes.get(0)),
+  previous: () => go(game.parent(game.here)),
+  next: () => go(game.nodes.get(game.here.children[0])),
+  last: () => go(game.line().at(-1)),
+  variationUp: () => go(game.nodes.get(game.sibling(-1))),
+  variationDown: () => go(game.nodes.get(game.sibling(1))),
+  undo: () => connection.send("undo"),
+  pass: () => connection.send("play", { point: PASS }),
+  resign: () => connection.send("resign"),
+  genmove: () => connection.send(state.thinking ? "hurry" : "genmove"),
+  analyze: () => connection.send("set", { analyze: !state.settings.analyze }),
+  ownership: () => { $("ownership").checked = !$("ownership").checked; redraw(); },
+  review: () => {
+    if (isReviewing()) connection.send("stop");
+    else connection.send("review", { visits: Number($("review-visits").value) });
+  },
+  remove: () => (game.position.node === 0 ? notify(say("notSaved")) : connection.send("remove", { node: game.position.node })),
+  open: () => $("file").click(),
+  save: () => useRecord("save"),
+  link: () => useRecord("link"),
+  new: openNewGame,
+};
+
+// A record that is too long to be kept here is the server's to give.
+function useRecord(use) {
+  if (state.kept) uses[use](state.kept.sgf);
+  else connection.send("record", { use });
+}
+
+export const uses = {
+  save(sgf) {
+    const address = URL.createObjectURL(new Blob([sgf], { type: "application/x-go-sgf" }));
+    Object.assign(document.createElement("a"), { href: address, download: "hiyoko.sgf" }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  },
+  async link(sgf) {
+    const link = await makeLink(sgf, game.path());
+    try {
+      await navigator.clipboard.writeText(link);
+      notify(say("copied"));
+    } catch {
+      notify(say("linkIs", link));
+    }
+  },
+};
+
+const KEYS = {
+  ArrowLeft: "previous", ArrowRight: "next", ArrowUp: "variationUp", ArrowDown: "variationDown", Home: "first", End: "last",
+  a: "analyze", t: "ownership", p: "pass", u: "undo", g: "genmove", n: "new", s: "save", o: "open",
+};
+
+document.addEventListener("click", (event) => {
+  const name = event.target.closest("[data-do]")?.dataset.do;
+  if (name) actions[name]();
+});
+
+document.addEventListener("keydown", (event) => {
+  const isTyping = event.target.closest("input:not([type=checkbox]), select, textarea, dialog");
+  const name = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+  if (!name || isTyping || event.ctrlKey || event.metaKey || event.altKey || !game.position) return;
+  event.preventDefault();
+  actions[name]();
+});
+
+$("side").onchange = () => { connection.send("set", { side: $("side").value }); $("side").blur(); };
+$("level").onchange = () => { connection.send("set", { level: Number($("level").value) }); $("level").blur(); };
+$("strength").onchange = () => {
+  const number = parseInt($("strength").value, 10);
+  connection.send("set", $("strength").value.endsWith("s") ? { seconds: number } : { visits: number, seconds: 0 });
+  $("strength").blur();
+};
+$("analysis-visits").onchange = () => connection.send("set", { analysisVisits: Number($("analysis-visits").value) });
+$("analyze").onchange = () => {
+  state.settings.analyze = $("analyze").checked; // a redraw before the answer would show the old one
+  connection.send("set", { analyze: state.settings.analyze });
+};
+$("view").onchange = $("ownership").onchange = () => redraw();
+$("file").onchange = async () => {
+  const [file] = $("file").files;
+  if (file) openFile(file);
+  $("file").value = "";
+};
+$("point-form").onsubmit = (event) => {
+  event.preventDefault();
+  const point = game.pointOf($("point").value);
+  if (point === null) notify(say("badPoint", $("point").value));
+  else connection.send("play", { point });
+  $("point").value = "";
+};
+document.ondragover = (event) => event.preventDefault();
+document.ondrop = (event) => {
+  event.preventDefault();
+  const [file] = event.dataTransfer.files;
+  if (file) openFile(file);
+};
+window.onhashchange = openLink;
+
+export async function openLink() {
+  const linked = await readLink();
+  if (linked?.sgf) connection.send("load", linked);
+  else if (linked !== null) notify(say("badLink"));
+}
+
+// Bytes that are no UTF-8 are an older record's, nearly always a Japanese one.
+async function openFile(file) {
+  if (file.size > MAX_FILE) return notify(say("tooLong"));
+  const bytes = await file.arrayBuffer();
+  let text;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    text = new TextDecoder("shift_jis").decode(bytes);
+  }
+  connection.send("load", { sgf: text, path: [] });
+}
