@@ -10,7 +10,7 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from browser.clock import GameClock
 from browser.points import to_point, to_pos
-from browser.table import NodeView, Table
+from browser.table import NodeView, Table, TableError
 from mcts.analysis import CandidateMove, SearchResult
 from mcts.explain import explain_puct, find_node
 from mcts.score_estimate import Estimate, Estimator, mean_estimate
@@ -26,6 +26,17 @@ MAX_COMMENT = 5000
 MILLISECONDS = 1000
 
 Message = dict[str, Any]
+
+
+def describe_error(error: Exception) -> Message:
+    """Return what cannot be done: the line, and what the page needs to say it in the player's language."""
+    sentence, values = (error.sentence, error.values) if isinstance(error, TableError) else (str(error), ())
+    return {"type": "error", "text": str(error), "sentence": sentence, "values": [str(value) for value in values]}
+
+
+def describe_collection(games: int) -> Message:
+    """Return what to say of a file of so many games."""
+    return {"type": "notice", "sentence": "the file has {0} games; this is the first", "values": [str(games)]}
 
 
 def describe_position(table: Table) -> Message:

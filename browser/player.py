@@ -18,6 +18,7 @@ from browser.describe import (
     Message,
     SearchDescriber,
     describe_branch,
+    describe_error,
     describe_game,
     describe_memory,
     describe_nodes,
@@ -144,14 +145,14 @@ class Player:
             try:
                 await work(epoch)
             except (LoadError, TableError) as error:
-                self._fail(str(error))
+                self._fail(error)
             except Exception as error:
                 print_err(f"browser: {describe(error)}")
-                self._fail(f"the search failed: {type(error).__name__}")
+                self._fail(RuntimeError(f"the search failed: {type(error).__name__}"))
 
-    def _fail(self, text: str) -> None:
+    def _fail(self, error: Exception) -> None:
         """Tell the page what went wrong and wait for the next change."""
-        self._send({"type": "error", "text": text})
+        self._send(describe_error(error))
         self._reply_wanted = False
         self.end_review()
         self._tell_thinking(False)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from board.stone import Stone
 from browser.clock import MINUTE, GameClock
-from browser.describe import LETTERS, MILLISECONDS, Message, describe_game
+from browser.describe import LETTERS, MILLISECONDS, Message, describe_collection, describe_error, describe_game
 from browser.fields import MessageError, MessageFields
 from browser.hall import Hall, Seat
 from browser.player import Player
@@ -98,11 +98,11 @@ class TabSession:
             with self._hall.engines.loader.at_once():
                 action(fields)
         except (MessageError, TableError, LoadError) as error:
-            self.outbox.put({"type": "error", "text": str(error)})
+            self.outbox.put(describe_error(error))
         except Exception as error:
             text = " ".join(f"internal error: {type(error).__name__}: {error}".split())
             print_err(f"browser: {text}")
-            self.outbox.put({"type": "error", "text": text})
+            self.outbox.put(describe_error(RuntimeError(text)))
 
     def leave(self) -> None:
         """Think no more about anything: the tab is gone."""
@@ -143,9 +143,11 @@ class TabSession:
 
     def do_load(self, fields: MessageFields) -> None:
         """Go on from a record."""
-        self._table.load(fields.text("sgf"), fields.integers("path", MAX_NODES))
+        games = self._table.load(fields.text("sgf"), fields.integers("path", MAX_NODES))
         self._remember(fields)
         self._begin(wants_reply=fields.flag("reply", False))
+        if games > 1:
+            self.outbox.put(describe_collection(games))
 
     def _remember(self, fields: MessageFields) -> None:
         """Take back what a page has kept beside the record (browser/describe.py): the clock, and how the game ended."""

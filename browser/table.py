@@ -13,7 +13,7 @@ from browser.clock import MINUTE, GameClock
 from browser.points import PASS_POINT, to_pos
 from nn.model_file import describe_sizes
 from sgf.game_tree import ROOT, GameTree
-from sgf.grammar import SGFError
+from sgf.grammar import SGFError, count_games
 from sgf.match_result import format_score
 
 MAX_NODES = 20_000
@@ -22,7 +22,17 @@ MAX_HANDICAP = 30
 
 
 class TableError(ValueError):
-    """What was asked for cannot be done; the text is one line for the player."""
+    """What was asked for cannot be done; the text is one line for the player.
+
+    Attributes:
+        sentence: the text with {0}, {1}, ... for what it tells of, by which the page finds it in other languages.
+        values: what stands in their place.
+    """
+
+    def __init__(self, sentence: str, *values: object) -> None:
+        """Take a sentence and what belongs into it."""
+        super().__init__(sentence.format(*values) if values else sentence)
+        self.sentence, self.values = sentence, values
 
 
 @dataclass(frozen=True)
@@ -66,9 +76,9 @@ class Table:
         """Begin another game, with so many minutes for each side (0: without a clock); raises TableError."""
         self._check_size(size)
         if not 0 <= handicap <= MAX_HANDICAP or handicap == 1:
-            raise TableError(f"handicap {handicap} is not 0 or 2 to {MAX_HANDICAP}")
+            raise TableError("handicap {0} is not 0 or 2 to {1}", handicap, MAX_HANDICAP)
         if not abs(komi) <= size * size:
-            raise TableError(f"komi {komi:g} is more than the board has points")
+            raise TableError("komi {0} is more than the board has points", f"{komi:g}")
         try:
             tree = GameTree.new(size, replace(self._rules, komi=komi), handicap)
         except ValueError as error:
@@ -77,28 +87,33 @@ class Table:
         if minutes:
             self.clock = GameClock(MINUTE * minutes, MINUTE * minutes)
 
-    def load(self, text: str, path: Iterable[int] = ()) -> None:
-        """Go on from an SGF record; `path` says which child to take at each step. Raises TableError."""
+    def load(self, text: str, path: Iterable[int] = ()) -> int:
+        """Go on from the first game of an SGF record, and return how many it has; raises TableError.
+
+        `path` says which child to take at each step.
+        """
         data = text.encode("utf-8", "replace")
         if len(data) > MAX_SGF_BYTES:
-            raise TableError(f"the record has {len(data):,} bytes, {MAX_SGF_BYTES:,} at most can be read")
+            raise TableError("the record has {0} bytes, {1} at most can be read",
+                             *map("{:,}".format, (len(data), MAX_SGF_BYTES)))
         try:
             tree = GameTree.read(data, self._rules, MAX_NODES)
             self._check_size(tree.size)
             here = tree.follow(path)
             tree.board_at(here)
         except SGFError as error:
-            raise TableError(f"this game cannot be read: {error}") from None
+            raise TableError("this game cannot be read: {0}", error) from None
         self._take(tree, here)
         for node in tree:
             if (winrate := tree.winrate(node)) is not None:
                 self.views[node] = NodeView(winrate, tree.lead(node), 0)
+        return count_games(data)
 
     def _check_size(self, size: int) -> None:
         """Raise TableError for a size that the network does not play."""
         if size not in self._sizes:
-            raise TableError(f"this model plays {describe_sizes(self._sizes)}, not {size}x{size}: "
-                             "start with another one (--model)")
+            raise TableError("this model plays {0}, not {1}x{1}: start with another one (--model)",
+                             describe_sizes(self._sizes), size)
 
     def _take(self, tree: GameTree, here: int) -> None:
         """Make a tree the game."""
@@ -132,11 +147,11 @@ class Table:
         """Play a point, or PASS_POINT, for the side to move; raises TableError for what the rules forbid."""
         board, color = self.board, self.to_move
         if not PASS_POINT <= point < len(board.onboard_pos):
-            raise TableError(f"{point} is no point of this board")
+            raise TableError("{0} is no point of this board", point)
         pos = to_pos(board.board_size, point)
         if not board.is_legal(pos, color):
             name = board.coordinate.convert_to_gtp_format(pos)
-            raise TableError(f"{name} cannot be played: {self._why_not(pos)}")
+            raise TableError(f"{{0}} cannot be played: {self._why_not(pos)}", name)
         self.add_move(color, pos)
 
     def _why_not(self, pos: int) -> str:
@@ -152,7 +167,7 @@ class Table:
     def add_move(self, color: Stone, pos: int) -> None:
         """Play a legal move and stand after it; raises TableError when the tree is full."""
         if len(self.tree) >= MAX_NODES:
-            raise TableError(f"the game has {MAX_NODES:,} nodes, more cannot be kept")
+            raise TableError("the game has {0} nodes, more cannot be kept", f"{MAX_NODES:,}")
         if self.ending is not None and self.ending.node == self.here:  # it goes on
             self._forget_result()
         self.here = self.tree.play(self.here, color, pos)
@@ -169,7 +184,7 @@ class Table:
         try:
             board = self.tree.board_at(node)
         except SGFError as error:
-            raise TableError(f"this variation cannot be shown: {error}") from None
+            raise TableError("this variation cannot be shown: {0}", error) from None
         self.here, self.board = node, board
         self.stop_clock()
 

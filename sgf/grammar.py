@@ -103,6 +103,11 @@ def read_main_lines(data: bytes) -> Iterator[tuple[int, list[Node] | SGFError]]:
             return
 
 
+def count_games(data: bytes) -> int:
+    """Return how many games SGF data has, broken ones among them."""
+    return sum(1 for _ in read_main_lines(data))
+
+
 def _tokenise(data: bytes, start: int) -> tuple[list[tuple[str, bytes]], int]:
     """Return the tokens of the first game at or after `start` and where it ends; raises SGFError if it does not."""
     tokens, end = sgf_grammar.tokenise(data, start)

@@ -307,6 +307,10 @@ def test_keyboard_readers_and_languages(page: Page) -> None:
     expect_stones(page, 0, 0)
     page.click("#language")
     expect(page.locator("#status")).to_contain_text("黒の番です")
+    click(page, 2, 2)
+    expect_stones(page, 1, 1)
+    click(page, 2, 2)
+    expect(page.locator("#notice")).to_have_text("C3 には打てません。石があります。")
     page.click("#theme")
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
 

@@ -1,8 +1,10 @@
 """What a tab asks for happens at its table, and is told to it alone."""
 from __future__ import annotations
 
+import ast
 import asyncio
 import math
+import re
 import threading
 import time
 from functools import partial
@@ -24,6 +26,7 @@ from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.time_manager import StartOptions, TimeManager
 from tests.browser.tabs import Tab, make_hall, room, run
+from tests.conftest import ROOT
 from tests.gtp.players import FakeEvaluator
 
 PASS = -1
@@ -208,6 +211,33 @@ def test_what_cannot_be_done_is_told_in_one_line_and_changes_nothing(name: str, 
             await tab.send("play", point=3)
             assert (await tab.until("position"))["stones"].count("X") == 1
     run(ask)
+
+
+def test_the_first_of_several_games_is_opened_and_that_is_said() -> None:
+    async def load() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("load", sgf="(;SZ[5];B[aa])(;SZ[5];B[bb])(;SZ[5];B[cc])", path=[])
+            notice = await tab.until("notice")
+            assert notice["sentence"].format(*notice["values"]) == "the file has 3 games; this is the first"
+            assert len(tab.latest["nodes"]["nodes"]) == 2
+    run(load)
+
+
+def test_the_page_says_in_japanese_what_the_table_refuses() -> None:
+    words = (ROOT / "browser" / "static" / "js" / "text.js").read_text(encoding="utf-8").partition("  ja: {")[2]
+    trees = [ast.parse((ROOT / "browser" / f"{name}.py").read_text(encoding="utf-8")) for name in ("table", "session")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    sentences = {str(node.args[0].value) for node in nodes if isinstance(node, ast.Call)
+                 and ast.unparse(node.func) == "TableError" and isinstance(node.args[0], ast.Constant)}
+    why_not = next(node for node in nodes if isinstance(node, ast.FunctionDef) and node.name == "_why_not")
+    sentences |= {f"{{0}} cannot be played: {node.value.value!s}" for node in ast.walk(why_not)
+                  if isinstance(node, ast.Return) and isinstance(node.value, ast.Constant)}
+    assert len(sentences) >= 18
+    for sentence in sentences:
+        translated = re.search(f'^ .*"{re.escape(sentence)}": "(.*?)"', words, re.M)
+        assert translated, sentence
+        assert set(re.findall(r"{\d}", translated[1])) == set(re.findall(r"{\d}", sentence))
 
 
 def test_what_is_odd_in_a_record_is_no_hindrance() -> None:

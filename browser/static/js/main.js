@@ -67,7 +67,8 @@ const receivers = {
   },
   kept({ type, ...content }) { keep(content.sgf && { ...content, path: game.path(), reply: state.thinking }); },
   record({ sgf, use }) { uses[use](sgf); },
-  error({ text }) { notify(text); },
+  error({ sentence, values }) { notify(say(sentence, ...values)); },
+  notice({ sentence, values }) { notify(say(sentence, ...values)); },
 };
 
 // The server looks at no branch of the tree any more after a change of settings, and a new one at none yet.

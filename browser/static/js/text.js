@@ -78,6 +78,22 @@ const WORDS = {
     notSaved: "最初の局面は削除できません。", pointsLost: "{0} {1} {2}: {3} 目", rateLost: "{0} {1} {2}: {3} %",
     badPoint: "{0} はこの碁盤の点ではありません。", passWord: "パス", reviewDone: "{0} / {1}", stop: "中止",
     noMistakes: "大きな失着はありません。", handicapNone: "なし",
+    // What the server says, by its English.
+    "the file has {0} games; this is the first": "棋譜が {0} 局あります。最初の一局を開きました。",
+    "{0} cannot be played: there is a stone": "{0} には打てません。石があります。",
+    "{0} cannot be played: the ko cannot be retaken at once": "{0} には打てません。コはすぐに取り返せません。",
+    "{0} cannot be played: it repeats an earlier position": "{0} には打てません。前と同じ局面になります。",
+    "{0} cannot be played: the stones would have no liberty": "{0} には打てません。着手禁止点です。",
+    "it is the engine's turn: wait for its move, or let nobody be its side": "エンジンの番です。打つのを待つか、エンジンを「打たない」にしてください。",
+    "there is no move of yours to take back": "待ったできる手がありません。", "there is no move to take back": "待ったできる手がありません。",
+    "the game is over": "対局は終わっています。", "one resigns at the end of a line: go there first": "投了は最後の局面でします。最後へ進んでください。",
+    "that position is gone": "その局面はもうありません。", "that position cannot be taken out": "その局面は削除できません。",
+    "this game cannot be read: {0}": "この棋譜は読めません: {0}", "this variation cannot be shown: {0}": "この変化は表示できません: {0}",
+    "the record has {0} bytes, {1} at most can be read": "棋譜が {0} バイトあります。{1} バイトまで読めます。",
+    "the game has {0} nodes, more cannot be kept": "局面が {0} あり、これ以上は増やせません。",
+    "this model plays {0}, not {1}x{1}: start with another one (--model)": "このモデルは {0} の碁盤用です。{1}路盤には別のモデルを --model で指定してください。",
+    "komi {0} is more than the board has points": "コミ {0} は碁盤の点の数より大きいです。",
+    "handicap {0} is not 0 or 2 to {1}": "置石は 0、または 2 から {1} です ({0} は不可)。", "{0} is no point of this board": "{0} はこの碁盤の点ではありません。",
   },
 };
 
@@ -87,7 +103,7 @@ export const currentLanguage = () => language;
 
 export function say(key, ...values) {
   const text = WORDS[language][key] ?? WORDS.en[key] ?? key;
-  return text.replace(/\{(\d)\}/g, (_, index) => values[index]);
+  return text.replace(/\{(\d)\}/g, (place, index) => values[index] ?? place);
 }
 
 export function setLanguage(name) {
