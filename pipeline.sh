@@ -87,7 +87,10 @@ done
 
 [[ $KOMI =~ ^-?[0-9]{1,3}(\.[0-9]+)?$ ]] || die "KOMI=$KOMI is not a number of points"
 
-python=${PYTHON:-$([ -x .venv/bin/python ] && echo .venv/bin/python || echo python3)}
+for python in .venv/bin/python .venv/Scripts/python.exe python3; do
+    [ ! -x "$python" ] || break
+done
+python=${PYTHON:-$python}
 generations=$MODEL/generations
 matches=$MODEL/matches
 $dry_run || mkdir -p "$ARCHIVE" "$DATA" "$generations" "$matches"

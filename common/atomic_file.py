@@ -2,7 +2,12 @@
 
 import os
 import tempfile
+import time
 from pathlib import Path
+
+# Windows replaces no file that another program has open: how long to wait for that, and how long between two tries.
+OPEN_SECONDS = 2.0 if os.name == "nt" else 0.0
+RETRY_SECONDS = 0.05
 
 
 def write_atomically(path: str | Path, content: bytes) -> None:
@@ -34,10 +39,25 @@ def _write(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        replace_file(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def replace_file(source: str | Path, target: str | Path) -> None:
+    """Give a file the name of another one, which goes; raises OSError.
+
+    What only looks at the other one, as a page or a virus scanner does, is waited for where the system asks for that.
+    """
+    deadline = time.monotonic() + OPEN_SECONDS
+    while True:
+        try:
+            return os.replace(source, target)
+        except PermissionError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(RETRY_SECONDS)
 
 
 def sync_folder(folder: Path) -> None:

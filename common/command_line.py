@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, ProgramError, reason_of, status_of, status_of_stop
-from common.print_console import print_err
+from common.print_console import accept_any_letter, print_err
 
 
 class FiniteFloat(click.types.FloatParamType):
@@ -62,6 +62,7 @@ def run_command(command: click.Command, name: str, arguments: Sequence[str] | No
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     say = print_err if speaks else no_words
+    accept_any_letter()
     try:
         status = command.main(arguments, prog_name=name, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -13,7 +13,7 @@ def take_lock(path: Path) -> IO[str] | None:
     two programs hold the lock. On Windows nobody is kept out.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    file = path.open("w")
+    file = path.open("w", encoding="ascii")
     try:
         import fcntl
     except ImportError:

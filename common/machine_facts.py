@@ -24,7 +24,7 @@ def recall(name: str, stamp: str, read: Callable[[str], Fact], measure: Callable
     path = folder and folder / f"{name}-{hashlib.sha256(stamp.encode()).hexdigest()[:8]}.txt"
     if path:
         with contextlib.suppress(OSError, ValueError):
-            if kept := path.read_text().strip():
+            if kept := path.read_text(encoding="ascii").strip():
                 return read(kept)
     text = measure()
     if path:

@@ -1,5 +1,6 @@
 """The only doors to the terminal: answers go to stdout, everything else to stderr."""
 
+import io
 import sys
 from contextlib import suppress
 from typing import TextIO
@@ -17,6 +18,12 @@ def print_err(*values: object) -> None:
     """
     with suppress(OSError):
         _write_line(sys.stderr, values)
+
+
+def accept_any_letter() -> None:
+    """Have stdout show a letter that it has no code for by its number, as stderr does: no name is to end a program."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _write_line(stream: TextIO | None, values: tuple[object, ...]) -> None:

@@ -45,8 +45,18 @@ def how_to_install(folder: Path) -> str:
     requirements = folder / "requirements.txt"
     if sys.prefix != sys.base_prefix:
         return f"type: {sys.executable} -m pip install -r {requirements}"
-    return (f"type: {sys.executable} -m venv {python.parents[1]} && {python} -m pip install -r {requirements}, "
+    return (f"type: {sys.executable} -m venv {python.parents[1]}, then: {python} -m pip install -r {requirements}, "
             f"and start with {python}")
+
+
+def how_to_unset(variable: str) -> str:
+    """Return what to do about a variable of the environment."""
+    return f"type: set {variable}=" if os.name == "nt" else f"type: unset {variable}"
+
+
+def how_to_own(folder: Path) -> str:
+    """Return what makes a folder the user's, where that is a command's work, and what else there is to do."""
+    return "" if os.name == "nt" else f"type: sudo chown -R $USER {folder}, or "
 
 
 def check_python(_: Patient) -> Iterator[Finding]:
@@ -139,16 +149,16 @@ def check_cache(_: Patient) -> Iterator[Finding]:
 
     if os.environ.get(DISABLE_JIT, "0") not in ("", "0"):
         yield Finding(WARN, "kernel cache", f"{DISABLE_JIT} is set, so nothing is compiled and all is a hundred times "
-                                            f"slower; type: unset {DISABLE_JIT}")
+                                            f"slower; {how_to_unset(DISABLE_JIT)}")
         return
     own, folder = os.environ.get("NUMBA_CACHE_DIR"), cache_folder()
     if own and folder is None:
-        yield Finding(FAIL, "kernel cache", f"{own} cannot be written; type: unset NUMBA_CACHE_DIR")
+        yield Finding(FAIL, "kernel cache", f"{own} cannot be written; {how_to_unset('NUMBA_CACHE_DIR')}")
     elif folder is None or (not own and folder == temporary_folder()):
         base = user_cache_folder()
         yield Finding(WARN, "kernel cache", f"{base} cannot be written, so that each start compiles for half a "
-                                            f"minute; type: sudo chown -R $USER {base.parent}, or set XDG_CACHE_HOME "
-                                            "to a folder that can")
+                                            f"minute; {how_to_own(base.parent)}set XDG_CACHE_HOME to a folder that "
+                                            "can")
     else:
         count = sum(1 for _ in folder.rglob("*.nbc"))
         state = f"{count} compiled kernels" if count else "empty, the first start compiles for half a minute"

@@ -17,6 +17,8 @@ EXIT_SECONDS = 1.0
 LOG_TAIL_BYTES = 4096
 # Debian keeps games, GNU Go among them, outside the default path of many accounts.
 EXTRA_SEARCH_PATH = ("/usr/games", "/usr/local/games")
+# Of Windows, where a session of its own is not known.
+NEW_GROUP = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 
 
 class EngineError(Exception):
@@ -82,7 +84,7 @@ class GtpProcess:
                 self._log_start = log.tell()
                 self._process = subprocess.Popen(
                     list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
-                    env=get_engine_environment(), start_new_session=True,
+                    env=get_engine_environment(), start_new_session=True, creationflags=NEW_GROUP,
                 )
         except OSError as error:
             raise EngineCrashError(f"cannot start {command[0]}: {error.strerror or error}") from error
@@ -120,14 +122,14 @@ class GtpProcess:
         try:
             self.ask("quit", QUIT_SECONDS)
         except EngineTimeoutError:
-            self._signal_group(signal.SIGKILL)
+            self._kill_group()
         except EngineCrashError:
             pass
         self._shut_down(QUIT_SECONDS)
 
     def kill(self) -> None:
         """End the engine's process group now."""
-        self._signal_group(signal.SIGKILL)
+        self._kill_group()
         self._shut_down(EXIT_SECONDS)
 
     def _shut_down(self, patience: float) -> None:
@@ -138,18 +140,24 @@ class GtpProcess:
         try:
             self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
-            self._signal_group(signal.SIGKILL)
+            self._kill_group()
             self._process.wait()
         if self._reader.is_alive():
-            self._signal_group(signal.SIGKILL)
+            self._kill_group()
             self._reader.join(EXIT_SECONDS)
         if not self._reader.is_alive():
             self._process.stdout.close()
 
-    def _signal_group(self, number: signal.Signals) -> None:
-        """Signal the whole group: a wrapper's children may outlive it and hold the pipes."""
+    def _kill_group(self) -> None:
+        """Kill the whole group: a wrapper's children may outlive it and hold the pipes."""
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:  # Windows
+                with suppress(OSError):
+                    subprocess.run(["taskkill", "/F", "/T", "/PID", str(self._process.pid)], capture_output=True,
+                                   check=False)
+                self._process.kill()
 
     def _read_replies(self) -> None:
         """Collect replies until the output ends; stray lines between replies go nowhere."""

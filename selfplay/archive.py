@@ -158,6 +158,6 @@ def write_settings(folder: Path, settings: BatchSettings) -> None:
 
 
 def append_log(folder: Path, line: str) -> None:
-    """Append a line to the batch's log; a full disk must not end the games."""
-    with suppress(OSError), open(folder / LOG_FILE, "a", encoding="utf-8") as file:
+    """Append a line to the batch's log; neither a full disk nor the odd name of a folder ends the games."""
+    with suppress(OSError), open(folder / LOG_FILE, "a", encoding="utf-8", errors="backslashreplace") as file:
         file.write(line + "\n")

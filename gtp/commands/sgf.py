@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from common.atomic_file import write_atomically
 from common.print_console import print_err
+from gtp.arguments import to_file_name
 from gtp.commands.command_group import CommandGroup
 from gtp.protocol import Command, GtpError
 
@@ -39,7 +40,7 @@ class SgfCommands(CommandGroup):
             if number == 0:
                 raise GtpError("invalid move number")
         try:
-            data = Path(os.path.expanduser(" ".join(words).strip('"'))).read_bytes()
+            data = Path(os.path.expanduser(to_file_name(" ".join(words).strip('"')))).read_bytes()
         except OSError as error:
             raise refuse(error.strerror or error) from None
         except ValueError as error:
@@ -64,7 +65,7 @@ class SgfCommands(CommandGroup):
         if not command.args:
             return record
         try:
-            path = Path(os.path.expanduser(command.text.strip('"')))
+            path = Path(os.path.expanduser(to_file_name(command.text.strip('"'))))
             if not path.parent.is_dir():
                 raise GtpError("cannot write file")
             write_atomically(path, (record + "\n").encode())

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from common.atomic_file import replace_file
 from common.exit_status import ProgramError
 from common.lock_file import hold_lock
 from common.npz import DAMAGES
@@ -72,7 +73,7 @@ def write_arrays(path: Path, arrays: Mapping[str, Blocks]) -> None:
                         file.write(np.ascontiguousarray(part, dtype=dtype).tobytes())
         with open(temporary, "rb+") as written:
             os.fsync(written.fileno())
-        os.replace(temporary, path)
+        replace_file(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

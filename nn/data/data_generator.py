@@ -21,6 +21,7 @@ from tqdm import tqdm
 import learning_param
 from board.constant import BOARD_SIZE
 from board.geometry import get_geometry
+from common.atomic_file import replace_file
 from common.cores import count_usable_cores
 from common.exit_status import ProgramError
 from common.parallel import map_in_order
@@ -149,7 +150,7 @@ def _replace_data(files: list[Path], folder: Path, pattern: str) -> list[str]:
     """Move complete files to their folder, remove the data of earlier runs beyond them, and return the new paths."""
     targets = [folder / path.name for path in files]
     for path, target in zip(files, targets, strict=True):
-        os.replace(path, target)
+        replace_file(path, target)
     for stale in set(folder.glob(pattern)) - set(targets):
         stale.unlink()
     return [str(target) for target in targets]

@@ -9,7 +9,7 @@ from typing import Any
 
 import openvino
 
-from common.atomic_file import write_atomically
+from common.atomic_file import replace_file, write_atomically
 from common.kernel_cache import cache_folder, keep_latest, source_key
 from common.print_console import print_err
 from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
@@ -48,7 +48,7 @@ def write_network(network: openvino.Model, path: Path) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent) as draft:
         openvino.save_model(network, Path(draft) / path.name, compress_to_fp16=False)
         for file in Path(draft).iterdir():
-            file.replace(path.with_name(file.name))
+            replace_file(file, path.with_name(file.name))
 
 
 def make_floats(model: ModelFile, board_size: int | None, folder: Path) -> None:
@@ -77,7 +77,7 @@ def bears_integers(core: Any, folder: Path) -> bool:
     """Tell whether the network of a folder has a file in integers; the first call makes it."""
     if not (folder / VERDICT_FILE).is_file():
         make_integers(core, folder)
-    return (folder / VERDICT_FILE).read_text() == SUITS
+    return (folder / VERDICT_FILE).read_text(encoding="ascii") == SUITS
 
 
 def find_network(core: Any, folder: Path) -> tuple[Path, Format, Format]:

@@ -3,12 +3,13 @@
 import csv
 import io
 import warnings
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from common.atomic_file import write_atomically
+from common.exit_status import reason_of
 from common.picture import new_picture, write_picture
 from common.print_console import print_err
 
@@ -38,6 +39,15 @@ REINFORCEMENT_LAYOUT = Layout("generation", (
 ))
 
 
+@contextmanager
+def _tell_if_closed() -> Iterator[None]:
+    """Go on where a file may not be written now."""
+    try:
+        yield
+    except PermissionError as error:
+        print_err(f"{reason_of(error)}; the run goes on, and writes it again with the next row")
+
+
 class RunTable:
     """Rows by number; several programs may each keep their own columns up to date."""
 
@@ -65,8 +75,14 @@ class RunTable:
     def write(self) -> None:
         """Write the CSV, replacing the file as a whole; raises OSError.
 
-        What was no table of such a run is kept beside it.
+        What was no table of such a run is kept beside it. One that a spreadsheet keeps others from writing is left as
+        it is, which is said: the next row brings this one along.
         """
+        with _tell_if_closed():
+            self._write()
+
+    def _write(self) -> None:
+        """Write the CSV; raises OSError."""
         if self._is_strange:
             kept = self.path.with_name(f"{self.path.name}.old")
             write_atomically(kept, self.path.read_bytes())
@@ -103,7 +119,8 @@ class RunTable:
             axes.locator_params(axis="x", integer=True)
             axes.grid(alpha=0.3)
             axes.legend()
-        write_picture(figure, self.path.with_suffix(".png"), 100)
+        with _tell_if_closed():
+            write_picture(figure, self.path.with_suffix(".png"), 100)
 
     def _points(self, name: str) -> Iterable[tuple[int, float]]:
         """Yield number and value of every row that has a number in the column."""

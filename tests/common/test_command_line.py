@@ -2,11 +2,16 @@
 
 import importlib
 import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import click
 import pytest
 
-from common.command_line import FiniteFloat, FiniteRange
+from common.command_line import FiniteFloat, FiniteRange, run_command
+from common.print_console import print_out
 
 COMMANDS = ["main", "train", "selfplay_main", "get_final_status", "tools.match", "tools.bench", "tools.elo_curve",
             "tools.plot_tree", "tools.verdict"]
@@ -35,3 +40,15 @@ def test_no_command_takes_nan(name: str) -> None:
     for option in (option for command in commands for option in command.params):
         if isinstance(option.type, click.types.FloatParamType):
             assert isinstance(option.type, FiniteFloat | FiniteRange), f"{name} {option.name}"
+
+
+def test_a_name_that_a_japanese_terminal_cannot_write_does_not_end_a_program(root: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "cp932"}
+    result = subprocess.run([sys.executable, "-m", "tests.common.test_command_line"], cwd=root, env=environment,
+                            capture_output=True, timeout=60, check=False)
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert result.stdout.strip() == "José 碁".encode("cp932", "backslashreplace")
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(click.Command("name", callback=lambda: print_out("José 碁")), "name", []))

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from common import atomic_file
 from common.atomic_file import write_atomically
 from common.exit_status import EXIT_FAILED, EXIT_REFUSED, status_of
 from common.print_console import print_err, print_out
+from tests.marks import unix_only
 
 
 def test_a_file_that_cannot_be_written_is_named_by_its_own_name(tmp_path: Path) -> None:
@@ -22,6 +24,7 @@ def test_a_file_that_cannot_be_written_is_named_by_its_own_name(tmp_path: Path) 
     assert sorted(found.name for found in tmp_path.iterdir()) == ["file", "folder"]
 
 
+@unix_only
 def test_a_link_and_a_device_stay_what_they_are(tmp_path: Path) -> None:
     (tmp_path / "far").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "far" / "file")
@@ -32,6 +35,24 @@ def test_a_link_and_a_device_stay_what_they_are(tmp_path: Path) -> None:
     write_atomically(tmp_path / "pipe", b"content")
     assert (tmp_path / "pipe").is_fifo() and os.read(reader, 100) == b"content"
     os.close(reader)
+
+
+def test_on_windows_a_file_that_is_open_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries = []
+
+    def replace(source: str, target: Path) -> None:
+        tries.append(target)
+        if len(tries) < 3:
+            raise PermissionError(errno.EACCES, "Access is denied", str(source))
+        os.rename(source, target)
+
+    monkeypatch.setattr(atomic_file.os, "replace", replace)
+    with pytest.raises(PermissionError) as caught:
+        write_atomically(tmp_path / "file", b"content")
+    assert caught.value.filename == str(tmp_path / "file") and not list(tmp_path.iterdir())
+    monkeypatch.setattr(atomic_file, "OPEN_SECONDS", 2.0)
+    write_atomically(tmp_path / "file", b"content")
+    assert (tmp_path / "file").read_bytes() == b"content" and len(tries) == 3
 
 
 @pytest.mark.parametrize(("number", "status"), [

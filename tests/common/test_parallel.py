@@ -40,8 +40,8 @@ def is_running(number: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_workers_end_with_their_parent(root: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
+def test_workers_end_with_their_parent(root: Path, name: str) -> None:
     if not Path("/proc/self/stat").exists():
         pytest.skip("needs /proc")
     with subprocess.Popen([sys.executable, "-m", "tests.common.test_parallel"], cwd=root, stdout=subprocess.PIPE,
@@ -49,7 +49,7 @@ def test_workers_end_with_their_parent(root: Path, number: signal.Signals) -> No
         assert parent.stdout is not None
         worker, deaf = parent.stdout.readline().split()
         assert deaf == "True" and is_running(int(worker))
-        parent.send_signal(number)
+        parent.send_signal(getattr(signal, name))
     deadline = time.monotonic() + 30
     while is_running(int(worker)):
         assert time.monotonic() < deadline, "a worker outlived its parent"

@@ -156,6 +156,15 @@ def test_kernel_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     assert finding.level == WARN and "unset NUMBA_DISABLE_JIT" in finding.text
 
 
+def test_advice_is_what_the_system_understands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(sys, "prefix", sys.base_prefix)
+    monkeypatch.setattr(os, "name", "nt")
+    advice = [doctor.how_to_install(tmp_path), doctor.how_to_unset("A"), doctor.how_to_own(tmp_path)]
+    monkeypatch.undo()
+    assert "Scripts" in advice[0] and "set A=" in advice[1]
+    assert not [text for text in advice for word in ("&&", "unset", "sudo") if word in text]
+
+
 def test_an_old_package(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(doctor.importlib.metadata, "version", lambda name: "0.59.1" if name == "numba" else "99.0")
     levels = {finding.name: finding.level for finding in doctor.check_packages(make_patient())}

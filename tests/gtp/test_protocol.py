@@ -1,9 +1,11 @@
 """From bytes to commands and from answers to framed replies."""
 
+import os
 import queue
 
 import pytest
 
+from gtp.arguments import to_file_name
 from gtp.protocol import (
     Command,
     clean_text,
@@ -14,6 +16,16 @@ from gtp.protocol import (
     parse_line,
 )
 from gtp.reader import MAX_LINE_BYTES, InputLine, LineReader
+
+
+@pytest.mark.parametrize(("data", "windows", "name"), [
+    ("対局.sgf".encode(), False, os.fsdecode("対局.sgf".encode())),
+    (b"\x91\xce.sgf", False, os.fsdecode(b"\x91\xce.sgf")),
+    ("対局.sgf".encode(), True, "対局.sgf"), ("対局.sgf".encode("cp932"), True, "対局.sgf"),
+])
+def test_a_files_name_is_what_the_system_takes_for_it(data: bytes, windows: bool, name: str) -> None:
+    line = read_all(data)[0][0].text
+    assert to_file_name(line, windows, "cp932") == name
 
 
 @pytest.mark.parametrize("line, expected", [

@@ -1,7 +1,6 @@
 """Whole sessions: through the loop in this process, and through main.py as a controller starts it."""
 
 import signal
-import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +15,7 @@ from gtp.reader import LineReader
 from gtp.session import SEARCH_AFTER_END
 from program import PROGRAM_NAME, VERSION
 from tests.gtp.players import Controller, FakeEvaluator, run_main, start_main
+from tests.marks import unix_only
 
 
 def test_pipelined_session_with_ids_comments_and_crlf():
@@ -224,7 +224,7 @@ def test_main_with_a_damaged_model(tmp_path: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(signal, "SIGINT") or sys.platform == "win32", reason="signals of Unix")
+@unix_only
 def test_main_ends_quietly_on_ctrl_c():
     process = start_main("--model", "none", "--const-time", "600")
     assert process.stdin is not None and process.stderr is not None
@@ -240,7 +240,7 @@ def test_main_ends_quietly_on_ctrl_c():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(signal, "SIGINT") or sys.platform == "win32", reason="signals of Unix")
+@unix_only
 def test_an_analysis_ends_by_the_signal_that_gogui_sends():
     process = start_main("--model", "none", "--size", "5")
     assert process.stdin is not None and process.stdout is not None

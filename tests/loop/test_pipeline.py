@@ -74,6 +74,19 @@ def test_the_newest_network_plays(root: Path, environment: dict[str, str]) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("place", [".venv/bin/python", ".venv/Scripts/python.exe"])
+def test_the_python_of_the_environment_is_found_on_any_system(root: Path, tmp_path: Path, environment: dict[str, str],
+                                                              place: str) -> None:
+    stand_in = Path(environment.pop("PYTHON"))
+    (tmp_path / place).parent.mkdir(parents=True)
+    (tmp_path / place).write_text(stand_in.read_text().replace("exec", f'echo "{place}" >>found; exec'))
+    (tmp_path / place).chmod(0o755)
+    shutil.copy(root / "pipeline.sh", tmp_path)
+    status, output = finish(tmp_path, {**environment, "GENERATIONS": "1", "MATCH_GAMES": "0"})
+    assert status == 0, output
+    assert set((tmp_path / "found").read_text().split()) == {place}
+
+
 def test_a_dry_run_tells_what_a_generation_takes(root: Path, environment: dict[str, str]) -> None:
     for start in ((), ("--start", str(root / "model" / "dual-net.bin"))):
         status, output = finish(root, environment, "--dry-run", *start)

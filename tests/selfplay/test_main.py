@@ -21,6 +21,7 @@ from selfplay.progress import BatchProgress, GameSummary
 from sgf.match_result import MatchResult
 from sgf.reader import SGFReader
 from sgf.selfplay_record import decode_policy_comment
+from tests.marks import unix_only
 
 SECONDS = 300
 SMALL = ["--size", "4", "--visits", "2", "--model", "none", "--use-gpu", "false", "--batch-size", "16"]
@@ -50,6 +51,7 @@ def check_batch(folder: Path, count: int) -> None:
         BATCH_FILE, LOG_FILE, *(f"{number}.sgf" for number in range(1, count + 1))}
 
 
+@unix_only
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="no /proc")
 def test_batches_follow_one_another_and_a_worker_that_dies_is_replaced(root: Path, tmp_path: Path) -> None:
@@ -88,6 +90,7 @@ def lose_a_worker(program: list[str]) -> tuple[str, str]:
     return out, err
 
 
+@unix_only
 @pytest.mark.slow
 def test_killed_at_random_moments(root: Path, tmp_path: Path) -> None:
     """A single parent and a whole group are killed outright; what was written stays, and the batch is finished."""
@@ -130,6 +133,7 @@ def wait_for_quiet(folder: Path) -> None:
         time.sleep(1.0)
 
 
+@unix_only
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "times"), [(signal.SIGINT, 2), (signal.SIGTERM, 1)])
 def test_stopped_by_a_signal(root: Path, tmp_path: Path, number: signal.Signals, times: int) -> None:
@@ -151,6 +155,7 @@ def test_stopped_by_a_signal(root: Path, tmp_path: Path, number: signal.Signals,
     assert all(text.endswith(b"\n)") for text in done.values())
 
 
+@unix_only
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.0, 0.6])
 def test_ctrl_c_while_a_worker_still_imports(root: Path, tmp_path: Path, seconds: float) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import selfplay.supervisor
 from common.patience import SLOW_LINE
-from selfplay.archive import LOG_FILE, BatchSettings, open_batch
+from selfplay.archive import LOG_FILE, BatchSettings, append_log, open_batch
 from selfplay.game import EndReason
 from selfplay.progress import GameSummary
 from selfplay.supervisor import Supervisor
@@ -136,3 +136,9 @@ def test_a_bar_counts_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(selfplay.supervisor, "tqdm", Bar)
     assert SLOW_LINE not in play(tmp_path, monkeypatch, looks=1)
     assert bars[-1]["total"] == bars[-1]["games"] == 3 and bars[-1]["closed"]
+
+
+def test_the_log_takes_any_name_and_a_full_disk(tmp_path: Path) -> None:
+    append_log(tmp_path, "model a\udc8a.bin")
+    assert (tmp_path / LOG_FILE).read_text() == "model a\\udc8a.bin\n"
+    append_log(tmp_path / "nowhere", "lost")

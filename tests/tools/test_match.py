@@ -1,6 +1,8 @@
 """Matches between fake engines: who plays what, who is to blame, what is kept."""
 
+import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,9 +10,11 @@ from sgfmill import sgf
 
 from board.stone import Stone
 from gtp import engine_process
-from gtp.engine_process import GtpProcess
+from gtp.engine_process import EngineTimeoutError, GtpProcess
 from sgf.match_result import format_score
+from tests.marks import unix_only
 from tests.tools.matches import fake, make_config, play_match
+from tools.matchlib.command import split_words
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.engine import MatchEngine
 from tools.matchlib.errors import IllegalPlayError, MatchError
@@ -143,6 +147,7 @@ def test_engine_that_cannot_play_stops_the_match(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
+@unix_only
 def test_deaf_engine_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An engine that does not quit is gone after close, with the shell that started it."""
     monkeypatch.setattr(engine_process, "QUIT_SECONDS", 0.3)
@@ -152,6 +157,7 @@ def test_deaf_engine_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert process._process.poll() is not None and not process._reader.is_alive()
 
 
+@unix_only
 def test_stray_and_late_lines_do_not_shift_replies(tmp_path: Path) -> None:
     """Lines that are no reply, CRLF, ids and unasked replies are survived."""
     script = (
@@ -165,6 +171,26 @@ def test_stray_and_late_lines_do_not_shift_replies(tmp_path: Path) -> None:
     second = process.ask("b", 20.0)
     assert not second.is_success and second.text == "bad" and second.seconds >= 0.05
     process.kill()
+
+
+def test_an_engine_is_killed_where_no_groups_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows, whose own way to end a process with its children is not there."""
+    monkeypatch.delattr(os, "killpg", raising=False)
+    process = GtpProcess([sys.executable, "-c", "import time; time.sleep(600)"], tmp_path / "log")
+    with pytest.raises(EngineTimeoutError):
+        process.ask("name", 0.1)
+    process.kill()
+    assert process._process.poll() is not None and not process._reader.is_alive()
+
+
+@pytest.mark.parametrize(("text", "windows", "words"), [
+    ("C:\\Go\\katago.exe gtp -model \"D:\\my nets\\m.bin.gz\"", True,
+     ["C:\\Go\\katago.exe", "gtp", "-model", "D:\\my nets\\m.bin.gz"]),
+    ("a\\ b 'c d' # e", False, ["a b", "c d", "#", "e"]),
+    ("a # b", True, ["a", "#", "b"]),
+])
+def test_an_engines_command_is_split_as_the_system_would(text: str, windows: bool, words: list[str]) -> None:
+    assert split_words(text, windows) == words
 
 
 def replay(referee: Referee, moves: str) -> None:

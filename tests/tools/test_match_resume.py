@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.marks import unix_only
 from tests.tools.matches import fake, make_config, play_match, read_records
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.engine import MatchEngine
@@ -36,10 +37,12 @@ def wait_for_games(directory: Path, number: int) -> None:
         time.sleep(0.02)
 
 
+@unix_only
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_match_goes_on_after_a_signal(root: Path, tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGINT"])
+def test_match_goes_on_after_a_signal(root: Path, tmp_path: Path, name: str) -> None:
     """Finished games are kept, the others are played once, and a different match is refused."""
+    number = getattr(signal, name)
     directory = tmp_path / "match"
     process = start_match(root, directory)
     wait_for_games(directory, 2)

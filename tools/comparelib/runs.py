@@ -12,6 +12,7 @@ from program import PROGRAM_FOLDER
 from tools.benchlib.measure import BenchSettings, measure
 from tools.benchlib.network_bench import make_network_work
 from tools.comparelib.ways import TrainWay
+from tools.matchlib.command import split_words
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.standing import Standing, play_games
 
@@ -55,7 +56,7 @@ class CompareConfig:
 
     def command_of(self, way: TrainWay) -> list[str]:
         """Return the command line that trains a way."""
-        return [sys.executable, str(PROGRAM_FOLDER / "train.py"), *shlex.split(self.base), *shlex.split(way.options),
+        return [sys.executable, str(PROGRAM_FOLDER / "train.py"), *split_words(self.base), *split_words(way.options),
                 "--data-dir", str(self.data_dir), "--minutes", f"{self.minutes:g}", "--use-gpu",
                 str(self.use_gpu).lower(), "--output", str(self.model_of(way))]
 

@@ -1,8 +1,9 @@
 """Ways to train: names for options of train.py, each a change of one base."""
 
 import re
-import shlex
 from typing import NamedTuple
+
+from tools.matchlib.command import split_words
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 BASE_NAME = "base"
@@ -47,7 +48,7 @@ def read_way(text: str) -> TrainWay:
 def check_options(name: str, options: str) -> None:
     """Raise ValueError for options that no shell would take apart: each way is trained for long before the next."""
     try:
-        shlex.split(options)
+        split_words(options)
     except ValueError as error:
         raise ValueError(f"{name}: {error}: {options}") from None
 

@@ -11,6 +11,18 @@ from program import PROGRAM_FOLDER
 from tools.matchlib.errors import MatchError
 
 
+def split_words(text: str, windows: bool = os.name == "nt") -> list[str]:
+    """Return the words of a command line as a shell would, but on Windows, where backslashes stand between folders.
+
+    Raises ValueError for quotes that do not end.
+    """
+    words = shlex.shlex(text, posix=True)
+    words.whitespace_split, words.commenters = True, ""
+    if windows:
+        words.escape = ""
+    return list(words)
+
+
 def split_command(text: str) -> list[str]:
     """Split a command line and find its program.
 
@@ -27,7 +39,7 @@ def split_command(text: str) -> list[str]:
         MatchError: The text is empty or badly quoted, or the program is not found.
     """
     try:
-        words = shlex.split(text)
+        words = split_words(text)
     except ValueError as error:
         raise MatchError(f"cannot split the engine command {text!r}: {error}") from error
     if not words:
