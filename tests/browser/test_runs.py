@@ -104,3 +104,11 @@ def test_the_server_tells_runs_and_their_games_and_nothing_beside(folder: Path) 
             for path in ("/runs/1/3/2", "/runs/0/3/99", "/runs/0/3/..", "/runs/0/../secret", "/runs/0/3/-1"):
                 assert (await here.client.get(path)).status in (403, 404)
     run(ask)
+
+
+def test_the_rows_of_a_long_table_are_even_and_keep_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "sl-metrics.csv"
+    for rows in range(3 * MAX_ROWS - 2, 3 * MAX_ROWS + 1):
+        path.write_text("step\n" + "".join(f"{step}\n" for step in range(rows)), encoding="ascii")
+        table = read_table(path)
+        assert table is not None and table["columns"]["step"][-1] == rows - 1

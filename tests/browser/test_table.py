@@ -6,6 +6,7 @@ import pytest
 from board.ruleset import Rules
 from board.stone import Stone
 from browser import clock
+from browser.points import PASS_POINT
 from browser.table import Table
 
 
@@ -35,3 +36,12 @@ def test_a_result_goes_with_the_moves_before_it() -> None:
     table.lose(Stone.BLACK)
     table.remove(table.tree.children(0)[0])
     assert table.ending is None and table.tree.result() == ""
+
+
+def test_the_clock_stands_once_the_game_is_over() -> None:
+    table = Table(Rules(), range(3, 10), 5)
+    table.new(5, 0.5, 0, minutes=1.0)
+    table.play(PASS_POINT)
+    assert table.clock is not None and table.clock.running == Stone.WHITE
+    table.play(PASS_POINT)
+    assert table.is_over and table.clock.running is None

@@ -9,6 +9,7 @@ import threading
 import time
 from functools import partial
 
+import numpy as np
 import pytest
 
 from board.ruleset import Rules
@@ -19,7 +20,7 @@ from browser.player import MAX_KEPT_NODES, Player
 from browser.settings import MAX_SECONDS, MAX_VISITS, PlaySettings
 from browser.table import Table
 from engine.choosing import MoveChooser
-from engine.engine import EvaluatorSource
+from engine.engine import Engine, EvaluatorSource
 from engine.levels import LEVELS
 from engine.move_choice import Choice
 from engine.options import EngineOptions
@@ -773,4 +774,34 @@ def test_a_tab_begins_with_what_it_may_set() -> None:
             await tab.send("set", side="none")
             settings = (await tab.until("settings"))
             assert (settings["visits"], settings["seconds"]) == (MAX_VISITS, MAX_SECONDS)
+    run(play)
+
+
+def test_the_engine_thinks_by_its_own_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = watch_limits(monkeypatch)
+
+    async def play() -> None:
+        async with room(visits=5000) as here:
+            tab = await here.open()
+            await tab.send("load", sgf="(;GM[1]FF[4]SZ[5];B[cc])", path=[0], left=[600_000, 12_000], reply=True)
+            await tab.until("position", lambda message: message["number"] == 2)
+    run(play)
+    manager = TimeManager(StartOptions(5000))
+    manager.report(Stone.WHITE, 12.0, 0)
+    assert limits[-1][1].seconds == pytest.approx(manager.limit(Stone.WHITE, 5, 24).seconds, rel=0.2)
+
+
+def test_a_policy_is_that_of_the_position_that_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Engine, "get_policy", lambda engine, _: np.full(26, engine.board.moves / 1000))
+
+    async def play() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("set", side="none", analyze=True)
+            first = await tab.until("analysis")
+            await tab.send("play", point=12)
+            second = await tab.until("analysis", lambda message: message["node"] != first["node"])
+            await tab.send("go", node=first["node"])
+            again = await tab.until("analysis", lambda message: message["node"] == first["node"])
+            assert [analysis["policy"][0] for analysis in (first, second, again)] == [1, 2, 1]
     run(play)

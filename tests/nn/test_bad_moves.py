@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -318,3 +320,46 @@ def test_bad_options_are_one_line(arguments: tuple[str, ...], complaint: str, tm
     monkeypatch.chdir(tmp_path)
     result = ProgramRunner().invoke(train.main, ["--task", "bad-moves", *arguments])
     assert result.exit_code == 2 and complaint in result.output and len(result.output.splitlines()) == 1
+
+
+def test_samples_know_the_last_two_moves() -> None:
+    game = to_kifu("game", SGFReader(b"(;GM[1]SZ[4];B[ab];W[ba];B[cc];W[ad])", literal=True))
+    with without_compiler():
+        marks = GameMarker(4).mark(game).marks
+    points = [4, 1, 10]  # of the first three moves
+    for mark, moves in ((LAST, [[], *([point] for point in points)]), (PREVIOUS, [[], [], [points[0]], [points[1]]])):
+        assert [np.flatnonzero(row >> mark & 1).tolist() for row in marks] == moves
+
+
+def make_config(folder: Path, **changes: Any) -> BadMoveConfig:
+    return replace(BadMoveConfig(
+        kifu_dir=folder, layers=1, filters=2, board_size=4, output=folder / "net.npz", epochs=2, minutes=None,
+        batch_size=6, learning_rate=0.05, seed=3, use_gpu=False), **changes)
+
+
+def make_samples(count: int = 20) -> MoveSamples:
+    rng = np.random.default_rng(1)
+    marks = rng.integers(0, 1 << 14, (count, 16)).astype(np.uint16) | np.uint16(1 << CANDIDATE)
+    return MoveSamples(marks, rng.integers(0, 16, count).astype(np.int16), np.zeros((count, 16), dtype=np.float16))
+
+
+def test_an_epoch_goes_through_all_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, seen = ClassifierRun(make_config(tmp_path), make_samples(18)), list[list[int]]()
+
+    def step(rows: np.ndarray, *_: object) -> float:
+        seen.append(rows.tolist())
+        return 0.5
+
+    monkeypatch.setattr(run, "_step", step)
+    assert run.learn(lambda _: None) == "" and len(seen) == 6
+    epochs = [sum(seen[:3], []), sum(seen[3:], [])]
+    assert all(sorted(epoch) == list(range(18)) for epoch in epochs) and epochs[0] != epochs[1]
+
+
+def test_another_start_is_another_run(tmp_path: Path) -> None:
+    first = ClassifierRun(make_config(tmp_path), make_samples())
+    first.save()
+    from nn.classifier import write_classifier
+    write_classifier(first.network.to_classifier(), tmp_path / "old.npz")
+    with pytest.raises(TrainError, match="start  -> old.npz"):
+        ClassifierRun(make_config(tmp_path, start=str(tmp_path / "old.npz")), make_samples()).go_on()

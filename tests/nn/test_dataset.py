@@ -9,6 +9,7 @@ import torch
 
 from board.geometry import make_symmetry_index
 from nn.classifier import ClassifierError, read_classifier
+from nn.data.data_file import Blocks, write_arrays
 from nn.data.dataset import (
     DataError,
     DataSet,
@@ -172,3 +173,37 @@ def test_planes_and_policy_are_turned_together() -> None:
         assert any(np.array_equal(batch.planes[sample].numpy(), variant) for variant in variants)
     identity = turn_batch(load_batch(samples, np.zeros(64, dtype=np.int64)), TABLE)
     np.testing.assert_array_equal(identity.planes.numpy(), planes)
+
+
+def test_files_of_one_size_are_shuffled_in_different_ways(tmp_path: Path) -> None:
+    folder = write_data(tmp_path, [24, 24])
+    data = DataSet(open_files(find_data_files(folder, "sl_data_*.npz"), 0.0), 5, 24, 0)
+    symmetries = [turned for _, turned in data.training_batches(0)]
+    assert len(symmetries) == 2 and not np.array_equal(symmetries[0], symmetries[1])
+    assert set(np.concatenate(symmetries)) == set(range(8))
+
+
+def test_moves_turn_with_the_board_and_unknown_ones_stay_unknown(tmp_path: Path) -> None:
+    samples = load_samples(write_data(tmp_path, [16]) / "sl_data_0.npz", 5)
+    table, symmetries = torch.from_numpy(make_symmetry_index(5)), np.arange(16) % 8
+    assert (turn_batch(load_batch(samples, symmetries), table).move == -1).all()
+    played = samples._replace(move=samples.policy.argmax(axis=1).astype(np.int16))
+    batch = turn_batch(load_batch(played, symmetries), table)
+    assert torch.equal(batch.move, batch.policy.argmax(dim=1))
+
+
+def test_a_file_that_changes_during_the_run_is_named(tmp_path: Path) -> None:
+    data = DataSet(open_files(find_data_files(write_data(tmp_path, [20]), "sl_data_*.npz"), 0.2), 5, 8, 0)
+    write_data(tmp_path, [30])
+    with pytest.raises(DataError, match="sl_data_0.npz changed during training"):
+        next(data.training_batches(0))
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    def parts():
+        yield np.zeros(1, dtype=np.int8)
+        raise OSError("No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        write_arrays(tmp_path / "sl_data_0.npz", {"value": Blocks((2,), np.int8, parts())})
+    assert not list(tmp_path.iterdir())

@@ -14,11 +14,13 @@ import torch
 from board.geometry import get_geometry
 from board.go_board import GoBoard
 from board.stone import Stone
+from common.kernel import without_compiler
 from nn.data.data_file import DataError
 from nn.data.data_generator import generate_game_data
-from nn.data.game_file import read_game_file
-from nn.data.game_samples import GameSamples, NamedGames
-from nn.data.labels import pack_policies, read_labels
+from nn.data.game_encoder import GameEncoder
+from nn.data.game_file import game_owner, read_game_file
+from nn.data.game_samples import GameSamples, NamedGames, sum_games
+from nn.data.labels import LabelFile, Labels, pack_policies, read_labels
 from nn.data.mixed_samples import open_game_samples
 from nn.feature import PlaneSet, encode_board
 from nn.history_feature import HISTORY
@@ -26,6 +28,7 @@ from nn.network.weights import load_network
 from nn.plane_sets import KATAGO, RICH
 from nn.training.learn import SUPERVISED, TrainConfig, train
 from nn.training.trainer import Trainer
+from sgf.collection import to_kifu
 from sgf.reader import SGFReader
 from tests.files import write_files
 from tests.nn.selfplay_games import write_games
@@ -319,3 +322,40 @@ def test_what_self_play_has_searched_is_learnt_beside_other_games(folder: Path) 
     policies = np.concatenate([samples.policy for samples, _ in data.training_batches(0)])
     assert np.allclose(policies.sum(axis=1), 1.0, atol=1e-5)
     assert (policies.max(axis=1) < 0.99).sum() >= searched.sum() - 4  # made-up policies, not the moves played alone
+
+
+@pytest.mark.parametrize(("moves", "first"), [("B[ba];W[cc]", 1), ("W[cc];B[ba]", -1)])
+def test_ownership_is_the_mover_s_whoever_begins(moves: str, first: int) -> None:
+    """White begins a game with handicap."""
+    stones, komi = "AB[ab][bb][cb]", 0
+    game = to_kifu("game", SGFReader(f"(;SZ[3]KM[{komi}]{stones}RE[B+5];{moves})".encode(), literal=True))
+    with without_compiler():
+        encoder = GameEncoder(3)
+        owner = encoder.ownership(game)
+        black = game_owner(encoder, game)
+    assert owner[0].any() and (owner[0] == -owner[1]).all()
+    assert (black == owner[0] * first).all() and black.reshape(3, 3)[1].tolist() == [1, 1, 1]
+
+
+def test_the_lead_of_a_counted_game_is_the_mover_s(folder: Path) -> None:
+    data = open_games(folder, 16)
+    data._games.labels.lead[:] = np.nan
+    samples = data._make(np.arange(16))
+    assert samples.lead[:8].tolist() == [7.5, -7.5] * 4 and np.isnan(samples.lead[8:11]).all()
+    assert samples.lead[11:].tolist() == [0.0] * 5
+
+
+@pytest.mark.parametrize("name", ["pos", "komi", "value", "win_rate", "score"])
+def test_games_that_say_something_else_are_other_data(folder: Path, name: str) -> None:
+    games = open_games(folder)._games
+    other = games._replace(**{name: getattr(games, name).copy()})
+    getattr(other, name)[0] = 1
+    assert sum_games(other) != sum_games(games)
+
+
+def test_labels_of_another_number_of_moves_are_none_of_the_game() -> None:
+    none, zeros = np.zeros(0, np.uint16), np.zeros(2, np.float16)
+    labels = Labels(np.zeros(2, np.uint16), none, none, zeros, zeros, np.zeros((2, 25), np.uint8))
+    file = LabelFile(5, labels, {"a.sgf": (0, 2)}, labels.policy_start)
+    assert file.of_game("x/a.sgf", 2) is not None
+    assert [file.of_game(name, moves) for name, moves in (("a.sgf", 1), ("a.sgf", 3), ("b.sgf", 2))] == [None] * 3

@@ -17,6 +17,8 @@ from nn.training.batch_loss import find_moves
 from nn.training.checkpoint import read_checkpoint
 from nn.training.learn import POLICY_GRADIENT, TrainConfig, train
 from nn.training.loss import calculate_gain_loss, cross_entropy, measure_advantage
+from nn.training.objective import REINFORCE, check_objective
+from nn.training.run_config import TrainError
 from nn.training.trainer import Trainer
 from sgf.collection import Kifu, to_kifu
 from sgf.reader import SGFReader
@@ -163,3 +165,11 @@ def test_what_does_not_go_together_is_one_line(options: str, text: str, tmp_path
     (tmp_path / "file").touch()
     run = ProgramRunner().invoke(main, options.replace("FILE", str(tmp_path / "file")).split())
     assert run.exit_code == 2 and len(run.output.splitlines()) == 1 and text in run.output, run.output
+
+
+@pytest.mark.parametrize("name", ["label_smoothing", "teacher_weight", "archive"])
+def test_what_means_nothing_to_reinforce_is_refused(name: str) -> None:
+    options = {"objective": REINFORCE, "player": "", "one_value": False, "baseline": "none", "start": "model.bin"}
+    check_objective(options, False, (), "games", lambda _: False)
+    with pytest.raises(TrainError, match=f"--{name.replace('_', '-')} means nothing to --objective reinforce"):
+        check_objective(options, False, (), "games", lambda one: one == name)

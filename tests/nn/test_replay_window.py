@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import learning_param
-from nn.data.data_file import read_game_table
+from nn.data.data_file import GameTable, read_game_table
 from nn.data.dataset import DataError, Samples, load_samples
 from nn.data.game_file import GameFile, read_game_file
 from nn.data.game_samples import GameSamples, NamedGames
-from nn.data.replay_window import GameWindow, ReplayWindow, is_held_out
+from nn.data.replay_window import GameWindow, ReplayWindow, WindowFile, is_held_out
 from nn.data.selfplay_data import LABELS_FILE, generate_reinforcement_learning_data
 from nn.plane_sets import BASIC
 from tests.nn.samples import make_arrays
@@ -189,3 +189,11 @@ def test_a_teacher_judges_what_the_search_has_chosen(tmp_path: Path, capsys: pyt
     (folder / LABELS_FILE).write_bytes(b"nothing")
     with pytest.raises(DataError, match=f"cannot read the labels .*{LABELS_FILE}"):
         read()
+
+
+def test_games_without_a_result_are_nobody_s_win() -> None:
+    table = GameTable(np.arange(1, 5), np.zeros((4, 2), np.int64), np.array([5, 5, 0, 5]), np.array([9, 9, 9, 9]),
+                      np.array([2, -1, 0, 0], dtype=np.int8), np.zeros(2, np.int64))
+    window = ReplayWindow.__new__(ReplayWindow)
+    window.files = [WindowFile(Path("rl_data_1.npz"), 1, table, table.samples > 0, np.zeros(4, np.bool_))]
+    assert window.columns() == {"games": "3", "game_length": "9.00", "black_win_rate": "0.5000"}

@@ -14,8 +14,11 @@ from board.coordinate import Coordinate
 from board.geometry import get_geometry
 from nn.data.data_generator import NoTrainingDataError
 from nn.data.selfplay_data import generate_reinforcement_learning_data
+from nn.data.sources import Sources
+from nn.data.value_choice import ALL_VALUES
 from sgf.reader import SGFReader
 from sgf.selfplay_record import decode_policy_comment
+from tests.files import write_files
 from tests.nn.selfplay_games import SIZE, write_games
 from tests.nn.test_data_generator import load, slow_samples
 
@@ -158,3 +161,15 @@ def test_no_games_are_said(archive: Path, tmp_path: Path) -> None:
     (archive / "1").mkdir()
     with pytest.raises(NoTrainingDataError, match="numbered folders"):
         generate(archive)
+
+
+@pytest.mark.parametrize("rl", [True, False])
+def test_the_window_bounds_the_files_of_self_play(tmp_path: Path, rl: bool) -> None:
+    for number in (1, 2):
+        write_games(tmp_path / "archive" / str(number), range(1, 4))
+    write_files(tmp_path / "games", {"a.sgf": f"(;SZ[{SIZE}]KM[0.5]RE[B+R];B[aa];W[bb])"})
+    archive = str(tmp_path / "archive")
+    sources = Sources(archive if rl else str(tmp_path / "games"), rl, True, (SIZE,), (), None if rl else archive, 3,
+                      ALL_VALUES, 1)
+    sources.make_data(tmp_path / "data")
+    assert [path.name for path in (tmp_path / "data").glob("rl_games_*.npz")] == ["rl_games_2.npz"]

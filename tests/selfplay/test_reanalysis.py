@@ -118,3 +118,13 @@ def test_a_move_that_no_search_would_make_ends_the_search_of_a_game() -> None:
     terms, game = new_terms(SIZE, 4, Rules.of(0.5, True), 0.0), replace(draw_game(1, (1,), 1.0), recorded=(7, 7, 8))
     [record] = play_games(HashEvaluator(SIZE), terms, [game])
     assert record.moves == [7]
+
+
+def test_games_are_searched_again_by_the_seed(tmp_path: Path) -> None:
+    found = []
+    for number, seed in enumerate((3, 3, 4)):
+        make_archive(tmp_path / str(number), 2)
+        games = choose_oldest(tmp_path / str(number), SIZE, 100, 3)
+        list(search_again(PlainBatchEvaluator(HashEvaluator(SIZE, 5), SIZE, 64), games, 8, seed))
+        found.append([(game.folder / f"{game.number}.sgf").read_bytes() for game in games])
+    assert found[0] == found[1] != found[2]

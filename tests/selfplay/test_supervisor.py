@@ -1,10 +1,14 @@
 """The supervisor with workers that only pretend: what it says while they start, and its bar."""
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
+from dataclasses import replace
+from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import selfplay.supervisor
@@ -13,7 +17,7 @@ from selfplay.archive import LOG_FILE, BatchSettings, append_log, open_batch
 from selfplay.game import EndReason
 from selfplay.progress import GameSummary
 from selfplay.supervisor import Supervisor
-from selfplay.worker import ENDED, GAME, READY
+from selfplay.worker import ENDED, GAME, READY, Orders, WorkerTask, terms_of
 from selfplay.worker_pool import WorkerHandle
 from sgf.match_result import MatchResult
 
@@ -142,3 +146,31 @@ def test_the_log_takes_any_name_and_a_full_disk(tmp_path: Path) -> None:
     append_log(tmp_path, "model a\udc8a.bin")
     assert (tmp_path / LOG_FILE).read_text() == "model a\\udc8a.bin\n"
     append_log(tmp_path / "nowhere", "lost")
+
+
+BATCH = BatchSettings(8, 5, 4, 7.0, True, 0.05, 0.5, 3)
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("size", 4), ("visits", 8), ("komi", 6.5), ("superko", False), ("resign_threshold", 0.1), ("target_scale", 0.5),
+    ("opening_moves", 3), ("opening_temperature", 2.0), ("policy_temperature", 1.5), ("search", "puct"),
+    ("target", "visits"), ("full_share", 0.5), ("fast_visits", 3), ("soft_resign", True), ("root_noise", 0.1),
+])
+def test_every_setting_of_a_batch_reaches_its_games(name: str, value: Any) -> None:
+    assert pickle.dumps(terms_of(replace(BATCH, **{name: value}))) != pickle.dumps(terms_of(BATCH))
+
+
+def test_games_begin_as_the_batch_says() -> None:
+    def begin(batch: int, **changes: Any) -> list[tuple[np.uint64, bool, float]]:
+        ours, theirs = Pipe()
+        ours.send(list(range(1, 41)))
+        orders = Orders(theirs, WorkerTask(None, batch, replace(BATCH, **changes), "none", False, 1, None))
+        orders.receive(wait=True)
+        games = [game for game in (orders.next_game() for _ in range(41)) if game is not None]
+        assert len(games) == 40
+        return [(game.seed, game.may_resign, game.extra_komi) for game in games]
+
+    plain = begin(1)
+    assert plain == begin(1) and len({game[0] for game in plain + begin(2) + begin(1, seed=4)}) == 120
+    assert 5 < sum(game[1] for game in plain) < 35 and all(game[1] for game in begin(1, no_resign_rate=0.0))
+    assert {game[2] for game in plain} == {0.0} and len({game[2] for game in begin(1, komi_spread=5.0)}) > 3

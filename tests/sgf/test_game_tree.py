@@ -134,3 +134,8 @@ def test_garbage_is_read_or_refused_and_what_is_read_is_written(pieces: list[str
         tree.comment(node)
     tree.names()
     tree.result()
+
+
+def test_leads_include_komi() -> None:
+    tree = GameTree.read(b"(;GM[1]SZ[5]KM[300]SBKV[0]V[-320])", Rules(), 100)
+    assert tree.lead(ROOT) == -320.0

@@ -266,3 +266,8 @@ def test_who_is_to_move_is_told_without_stones_too() -> None:
     board = GoBoard(5)
     reader.play_on(board)
     assert board.get_to_move() == reader.to_move == Stone.WHITE
+
+
+def test_a_handicap_of_one_is_none() -> None:
+    """Programs write HA[1] where White begins without any stone."""
+    assert SGFReader(b"(;SZ[5]HA[1];W[cc])").to_move == Stone.WHITE

@@ -1,26 +1,35 @@
 """Labels by an engine: complete, resumable, and a clear line where it fails."""
 from __future__ import annotations
 
+import io
+import json
 import shlex
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
+from board.state import new_state
+from common.kernel import without_compiler
 from common.lock_file import take_lock
 from nn.data.labels import read_labels, unpack_policies
 from nn.inference.loading import load_evaluator
 from nn.network.kinds import make_pooled_net
 from nn.network.weights import save_network
-from sgf.collection import cut_into_pieces, read_pieces
+from nn.plane_sets import BASIC
+from sgf.collection import Kifu, cut_into_pieces, read_pieces, to_kifu
+from sgf.reader import SGFReader
 from tests.files import write_files
 from tests.tools.in_process import ProgramRunner
 from tests.tools.labels import compare_with_teacher
 from tools import label
 from tools.label import main
 from tools.labellib import network_teacher
+from tools.labellib.network_teacher import GAMES_AT_ONCE, NetworkTeacher
+from tools.labellib.teacher import Question, Teacher, make_query
 
 FAKE = Path(__file__).with_name("fake_teacher.py")
 GAMES = {
@@ -158,3 +167,48 @@ def test_a_network_alone_judges_positions(games: Path, monkeypatch: pytest.Monke
 def test_a_network_that_cannot_judge_is_one_line(games: Path, teacher: str, options: list[str], complaint: str) -> None:
     status, said = label_by(teacher, games, "--use-gpu", "false", *options)
     assert status == 2 and complaint in said and said.count("\n") == 1
+
+
+def read_game(text: str) -> Kifu:
+    return to_kifu("game", SGFReader(text.encode()))
+
+
+def test_a_query_tells_the_game_as_it_is() -> None:
+    game = read_game("(;SZ[5]KM[0.5]HA[2]AB[bb][dd];W[cc];B[cd];W[])")
+    query = make_query(game, "b.sgf", Question(5, 1, "chinese"))
+    assert (query["komi"], query["initialPlayer"], query["analyzeTurns"]) == (0.5, "W", [0, 1, 2])
+    assert query["initialStones"] == [["B", "B4"], ["B", "D2"]]
+    assert query["moves"] == [["W", "C3"], ["B", "C2"], ["W", "pass"]]
+    assert query["overrideSettings"]["reportAnalysisWinratesAs"] == "SIDETOMOVE"
+
+
+def test_what_is_said_during_a_search_is_no_answer() -> None:
+    answer = {"id": "a", "turnNumber": 0, "policy": [0.2] * 5, "ownership": [0.0] * 4,
+              "rootInfo": {"winrate": 0.75, "scoreLead": 1.0}, "isDuringSearch": False}
+    early = answer | {"isDuringSearch": True, "rootInfo": {"winrate": 0.25, "scoreLead": 0.0}}
+    lines = ["KataGo greets", json.dumps(early), json.dumps({"id": "a", "warning": "odd"}), json.dumps(answer), ""]
+    teacher = Teacher.__new__(Teacher)
+    teacher._question = Question(2, 1, "chinese")
+    teacher._process = SimpleNamespace(stdout=io.BytesIO("\n".join(lines).encode()))  # type: ignore[assignment]
+    name, turn, judgment = teacher._read({"a": [None]})
+    assert (name, turn, judgment.win_rate, judgment.lead) == ("a", 0, 0.75, 1.0)
+
+
+def test_games_that_go_on_keep_their_komi() -> None:
+    asked: list[list[float]] = []
+
+    class Judge:
+        def ask(self, walks, rows, positions, komi):  # noqa: ANN001, ANN202
+            asked.append(komi.tolist())
+            count = len(rows)
+            return np.zeros((count, 26)), (None, np.zeros((count, 3)), komi, np.zeros((count, 25)))
+
+    teacher = NetworkTeacher.__new__(NetworkTeacher)
+    teacher._size, teacher._plane_set, teacher._judge = 5, BASIC, Judge()  # type: ignore[assignment]
+    teacher._positions, teacher._state = BASIC.new_positions(5, GAMES_AT_ONCE), new_state(5)
+    games = [read_game(f"(;SZ[5]KM[{komi}]{moves})") for komi, moves in
+             ((2.5, ";B[aa]"), (0.5, ";B[aa];W[bb];B[cc]"), (6.5, ";B[aa];W[bb]"))]
+    with without_compiler():
+        labels = dict(teacher.label(zip("abc", games, strict=True)))
+    assert asked == [[2.5, 0.5, 6.5], [0.5, 6.5], [0.5]]
+    assert [labels[name].lead.tolist() for name in "abc"] == [[2.5], [0.5] * 3, [6.5] * 2]

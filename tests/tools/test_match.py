@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from sgfmill import sgf
@@ -18,8 +19,10 @@ from tools.matchlib.command import split_words
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.engine import MatchEngine
 from tools.matchlib.errors import IllegalPlayError, MatchError
+from tools.matchlib.game_sgf import format_sgf
+from tools.matchlib.record import MatchRecord
 from tools.matchlib.referee import Referee
-from tools.matchlib.runner import run_match
+from tools.matchlib.runner import MatchPool, run_match
 
 GNU_GO_OPTIONS = "--mode gtp --level 1 --chinese-rules --positional-superko --capture-all-dead"
 
@@ -243,3 +246,49 @@ def test_gnu_go_can_play(tmp_path: Path, gnugo: str) -> None:
     engine.close()
     assert all(f'"reason": "{reason}"' not in (tmp_path / "games.jsonl").read_text()
                for reason in ("crash", "timeout", "error", "illegal"))
+
+
+def test_the_record_has_names_komi_and_the_clock_of_each_side() -> None:
+    referee = Referee(5, 6.5)
+    for color, vertex in ((Stone.BLACK, "C3"), (Stone.WHITE, "B2"), (Stone.BLACK, "pass")):
+        referee.play(color, vertex)
+    game = SimpleNamespace(
+        config=MatchConfig("a", "b", Path(), size=5, komi=6.5, time_seconds=60), referee=referee,
+        sides={Stone.BLACK: "second", Stone.WHITE: "first"}, clocks_after=[None, 50.25, 48.0], analyses=["", "{}", ""])
+    record = MatchRecord(1, ["C3"], "second", "first", "W+R", "resign", "Black resigned", 3)
+    read = sgf.Sgf_game.from_bytes(format_sgf(game, record, ("one", "two")))  # type: ignore[arg-type]
+    root, *nodes = read.get_main_sequence()
+    assert [root.get(name) for name in ("PB", "PW", "KM", "RE", "RO", "TM")] == ["two", "one", 6.5, "W+R", "2", 60.0]
+    assert [node.get_move() for node in nodes] == [("b", (2, 2)), ("w", (1, 1)), ("b", None)]
+    clocks = [{name: node.get(name) for name in ("BL", "WL") if node.has_property(name)} for node in nodes]
+    assert clocks == [{}, {"WL": 50.25}, {"BL": 48.0}] and nodes[1].get("CC") == "{}"
+    assert nodes[2].get("C") == "W+R (resign): Black resigned"
+
+
+@pytest.mark.parametrize(("own", "given", "names"), [
+    (["GNU Go 3.8", "Pachi"], None, ("GNU Go 3.8", "Pachi")), (["", ""], None, ("first", "second")),
+    (["Hiyoko 1", "Hiyoko 1"], None, ("Hiyoko 1 (first)", "Hiyoko 1 (second)")),
+    (["Hiyoko 1", "Hiyoko 1"], ("old", "new"), ("old", "new")),
+])
+def test_engines_of_one_name_are_told_apart(own: list[str], given: tuple[str, str] | None, names: tuple[str, str],
+                                            tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MatchEngine, "start", lambda *_: None)
+    monkeypatch.setattr(MatchEngine, "get_name", lambda engine: own[engine.command == ["b"]])
+    store = SimpleNamespace(log_directory=tmp_path, save_names=lambda _: None)
+    pool = MatchPool(make_config(tmp_path, names=given), store,  # type: ignore[arg-type]
+                     {"first": ["a"], "second": ["b"]}, [[]], [0])
+    pool._greet()
+    assert pool.names == names
+
+
+def test_a_game_is_set_up_as_the_match_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str] = []
+
+    def ask(_: MatchEngine, command: str, timeout: float | None = None) -> SimpleNamespace:
+        sent.append(command)
+        return SimpleNamespace(is_success=True, text="")
+
+    monkeypatch.setattr(MatchEngine, "ask", ask)
+    engine = MatchEngine(["a"], tmp_path / "log", 1.0)
+    engine.prepare(5, 6.5, 60, ["hello"])
+    assert sent == ["boardsize 5", "komi 6.5", "time_settings 60 0 0", "hello", "clear_board"]

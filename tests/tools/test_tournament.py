@@ -9,7 +9,11 @@ import pytest
 
 from tests.tools.in_process import ProgramRunner
 from tests.tools.matches import fake, read_records
+from tools.matchlib.config import MatchConfig
+from tools.matchlib.record import MatchRecord
 from tools.tournament import main
+from tools.tournamentlib.page import make_page, make_rows
+from tools.tournamentlib.round_robin import Entrant, Pairing, make_pairings, rate_all, score_of
 
 
 class Links(HTMLParser):
@@ -82,3 +86,29 @@ def test_the_page_shows_commands_as_text(tmp_path: Path) -> None:
     assert play(tmp_path, players, "--games", "1")[0] == 0
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "&lt;a&gt;" in page and "<a>" not in page
+
+
+def make_cup(directory: Path) -> tuple[list[Entrant], list[Pairing]]:
+    """Return three players; "a" has won one and a half of four games against "b", who is Black in two of them."""
+    players = [Entrant(name, f"run {name}") for name in "abc"]
+    pairings = make_pairings(players, MatchConfig("", "", directory))
+    winners = ("first", "draw", "second", "second")
+    pairings[0].records = [MatchRecord(index, [], ("first", "second")[index % 2], winner, "0", "score", "", 9)
+                           for index, winner in enumerate(winners)]
+    return players, pairings
+
+
+def test_both_sides_of_a_pairing_have_their_own_points(tmp_path: Path) -> None:
+    players, pairings = make_cup(tmp_path)
+    assert score_of(pairings, "a", "b") == (1.5, 4) and score_of(pairings, "b", "a") == (2.5, 4)
+    assert score_of(pairings, "a", "c") == (0.0, 0)
+    head, first, second = make_rows(rate_all(players, pairings), pairings)
+    assert head[-2:] == ["b", "a"] and (first[0], second[0], second[1]) == ("b", "a", "+0")
+    assert first[3:] == ["62.5 %", "4", "", "2.5/4"] and second[3:] == ["37.5 %", "4", "1.5/4", ""]
+
+
+def test_the_page_tells_who_was_black(tmp_path: Path) -> None:
+    players, pairings = make_cup(tmp_path)
+    page = make_page("cup", players, rate_all(players, pairings), pairings)
+    assert [line.count("<td>a</td><td>b</td>") - line.count("<td>b</td><td>a</td>") for line in page.splitlines()
+            if "/sgf/" in line] == [1, -1, 1, -1]
