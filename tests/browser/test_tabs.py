@@ -15,7 +15,7 @@ import pytest
 from board.ruleset import Rules
 from board.stone import Stone
 from browser.engines import TURN_SECONDS, Thinker
-from browser.hall import Hall
+from browser.hall import MAX_LEFT, Hall
 from browser.player import MAX_KEPT_NODES, Player
 from browser.settings import MAX_SECONDS, MAX_VISITS, PlaySettings
 from browser.table import Table
@@ -26,7 +26,7 @@ from engine.move_choice import Choice
 from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.time_manager import StartOptions, TimeManager
-from tests.browser.tabs import Tab, make_hall, room, run
+from tests.browser.tabs import SIZE, Tab, make_hall, room, run
 from tests.conftest import ROOT
 from tests.gtp.players import FakeEvaluator
 
@@ -805,3 +805,30 @@ def test_a_policy_is_that_of_the_position_that_is_looked_at(monkeypatch: pytest.
             again = await tab.until("analysis", lambda message: message["node"] == first["node"])
             assert [analysis["policy"][0] for analysis in (first, second, again)] == [1, 2, 1]
     run(play)
+
+
+def test_only_so_many_tables_are_kept_for_tabs_that_went() -> None:
+    async def come_and_go() -> None:
+        hall = make_hall()
+        names = []
+        for _ in range(MAX_LEFT + 1):
+            seat, _ = await hall.sit_down("-")
+            names.append(seat.name)
+            hall.leave(seat)
+        assert [(await hall.sit_down(name))[1] for name in (names[0], names[1], names[-1])] == [False, True, True]
+    run(come_and_go)
+
+
+def test_the_clock_of_a_tab_that_went_stands() -> None:
+    async def leave() -> None:
+        hall = make_hall()
+        async with room(hall=hall) as here:
+            tab = await here.open()
+            await tab.send("new", size=SIZE, komi=0.5, handicap=0, minutes=1, side="none", level=20)
+            await tab.send("play", point=3)
+            message = await tab.until("position", lambda message: message["number"] == 1)
+            assert message["clock"]["running"] == "w"
+            await tab.socket.close()
+            seat, is_known = await hall.sit_down(tab.latest["hello"]["table"])
+            assert is_known and seat.table.clock is not None and seat.table.clock.running is None
+    run(leave)
