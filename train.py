@@ -166,7 +166,8 @@ def by_kind(name: str) -> str:
          "learns the same from fewer positions.",
 )
 @click.option("--warm-up", type=click.IntRange(0), default=0, show_default=True,
-              help="Steps in which the learning rate rises to its schedule.")
+              help="Steps in which the learning rate rises to its schedule; that of cosine rises for 200 steps by "
+                   "itself, and the two are multiplied.")
 @click.option(
     "--clip", type=FiniteRange(0), default=0.0, show_default=True,
     help="Longest gradient of all weights together, such as 1; 0 leaves all as they are.",

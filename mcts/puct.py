@@ -28,9 +28,10 @@ def edge_worth(tree: Tree, edge: int, selection: Selection) -> float:
         return PROVEN
     if outcome == WON:
         return -PROVEN
+    if outcome == DRAWN:
+        return DRAW
     count = tree.edge_visits[edge]
-    value = DRAW if outcome == DRAWN else tree.edge_value_sum[edge] / count
-    return value + worth_of_lead(tree.edge_lead_sum[edge] / count, selection)
+    return tree.edge_value_sum[edge] / count + worth_of_lead(tree.edge_lead_sum[edge] / count, selection)
 
 
 @kernel
@@ -57,7 +58,7 @@ def judge_unvisited(tree: Tree, node: int, selection: Selection) -> float:
 
 @kernel
 def select_by_puct(tree: Tree, node: int, selection: Selection) -> int:
-    """Return the edge of an expanded node with the greatest Q + c * P * sqrt(N) / (1 + n); the first one on ties.
+    """Return the edge of an expanded node with the greatest Q + c * P * sqrt(N + 1) / (1 + n); the first one on ties.
 
     Q is the mean win rate, and the worth of the mean lead where selection.lead_weight gives it one, as in KataGo: where
     all moves win, those are searched that win by more.

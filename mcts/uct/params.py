@@ -19,8 +19,8 @@ class UctParams(NamedTuple):
     # m / (n + m + 4 n m b^2), which has the least mean square error (Silver 2009), for m of its samples.
     rave: float = 1000.0
     rave_bias: float = 0.0
-    # Progressive widening (Coulom 2007): move k + 1 of a node joins widening * growth^k visits after move k; 0: all at
-    # once. And the weight of the bias P * sqrt(N + 1) / (1 + n) for moves of a high prior P; 0: moves are alike.
+    # Progressive widening (Coulom 2007): move k + 1 of a node joins widening * growth^(k - 1) visits after move k; 0:
+    # all at once. And the weight of the bias P * sqrt(N + 1) / (1 + n) for moves of a high prior P; 0: moves are alike.
     widening: float = 8.0
     growth: float = 1.4
     prior: float = 0.8

@@ -45,7 +45,7 @@ def uct_value(tree: Tree, edge: int, params: UctParams) -> float:
 
 @kernel
 def select_by_uct(tree: Tree, node: int, params: UctParams) -> int:
-    """Return the edge of a node with the greatest value + ucb * sqrt(log N / n) + prior * P * sqrt(N + 1) / (1 + n).
+    """Return the edge with the greatest value + ucb * sqrt(log(N + 1) / n) + prior * P * sqrt(N + 1) / (1 + n).
 
     Edges are in the order of their priors; the first of equals is taken.
     """

@@ -163,7 +163,10 @@ class BoardEvaluator(ABC):
                      for answer in answers)
 
     def average(self, planes: np.ndarray, symmetries: int = SYMMETRIES) -> Answers:
-        """Evaluate positions as above, each through so many symmetries, and return the means."""
+        """Evaluate positions as above, each through so many symmetries; return the means.
+
+        Those are of logits (the geometric mean of the policies), chances, leads and owners.
+        """
         return self._average(planes, symmetries, self.evaluate_plainly)
 
     def _average(self, planes: np.ndarray, symmetries: int, evaluate: Callable[[np.ndarray], Answers]) -> Answers:

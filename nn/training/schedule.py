@@ -40,7 +40,7 @@ class ConstantSchedule:
 
 @dataclass(frozen=True)
 class CosineSchedule:
-    """A short linear warm-up, then half a cosine down to 0 at the end of the run."""
+    """Half a cosine from the start down to 0 at the end of the run, times a linear warm-up of WARM_UP_STEPS steps."""
 
     base: float
 

@@ -1,11 +1,13 @@
 """Proven wins, draws and losses: what the tree says must follow from its finished games, and must be played."""
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from board.constant import PASS
 from mcts.node import MCTSNode
 from mcts.params import SearchLimit, Selection
+from mcts.puct import edge_worth
 from mcts.tree import MCTSTree
 from mcts.tree_arrays import DRAWN, LOST, TERMINAL, UNPROVEN, WON
 from tests.mcts.evaluators import ConstantEvaluator, HashEvaluator
@@ -85,3 +87,18 @@ def test_a_won_position_ends_the_search() -> None:
     tree = MCTSTree(ConstantEvaluator(5, {PASS: 1.0}), 5, small_params(selection=SOLVE))
     result = tree.search(game.board, game.stone, SearchLimit(1000))
     assert result.pos == PASS and result.total_visits < 20
+
+
+def test_a_proven_draw_is_worth_a_draw_whatever_lead_was_thought_of() -> None:
+    tree = MCTSTree(HashEvaluator(2), 2, small_params(selection=SOLVE))
+    game = Game.random(2, 5, 1, 0.0)
+    tree.search(game.board, game.stone, SearchLimit(20, strict=True))
+    arrays, selection = tree.arrays, Selection(solve=True, lead_weight=0.12)
+    edge = int(np.flatnonzero(tree.root.children_visits)[0])
+    arrays.edge_lead_sum[edge] = 10.0 * arrays.edge_visits[edge]
+    worth = {}
+    for outcome in (UNPROVEN, DRAWN):
+        arrays.node_kind[arrays.edge_child[edge]] = outcome
+        worth[outcome] = edge_worth(arrays, edge, selection)
+    mean = arrays.edge_value_sum[edge] / arrays.edge_visits[edge]
+    assert worth == {UNPROVEN: pytest.approx(mean + 0.06), DRAWN: 0.5}

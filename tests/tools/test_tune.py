@@ -122,3 +122,25 @@ def test_good_settings_are_found_bad_ones_end_early_and_a_study_goes_on(
     assert 1 < len(scores) < TRIALS and scores == sorted(scores, reverse=True)
     assert "of 40 games" in best and set(played.values()) >= {20, 40}
     assert any(row.endswith("ended early") and "of 20 games" in row for row in others)
+
+
+@needs_optuna
+def test_a_lucky_first_batch_does_not_save_a_setting() -> None:
+    import optuna
+
+    from tools.tunelib.study import MedianPruner
+    study = optuna.create_study(direction="maximize", pruner=MedianPruner())
+
+    def play(scores: list[float]) -> int:
+        """Return how many batches are played."""
+        trial = study.ask()
+        for number, score in enumerate(scores, start=1):
+            trial.report(score, 10 * number)
+            if trial.should_prune():
+                study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+                return number
+        study.tell(trial, scores[-1])
+        return len(scores)
+
+    assert [play([0.5, 0.5, 0.5]) for _ in range(5)] == [3] * 5
+    assert play([0.6, 0.35, 0.3]) == 2 and play([0.45, 0.9, 0.9]) == 1 and play([0.5, 0.5, 0.5]) == 3

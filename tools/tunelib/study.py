@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -52,12 +53,28 @@ class TuneConfig:
 PlayGames = Callable[[MatchConfig], Standing]
 
 
+class MedianPruner(optuna.pruners.BasePruner):
+    """Ends a setting whose score is below the median of what those before it had after as many games.
+
+    Optuna's own compares its best score so far, which one lucky batch lifts for good.
+    """
+
+    def prune(self, study: optuna.Study, trial: optuna.trial.FrozenTrial) -> bool:
+        """Return whether a setting should end."""
+        if (games := trial.last_step) is None:
+            return False
+        states = TrialState.COMPLETE, TrialState.PRUNED
+        scores = [other.intermediate_values[games] for other in study.get_trials(deepcopy=False, states=states)
+                  if games in other.intermediate_values]
+        return len(scores) >= FREE_TRIALS and trial.intermediate_values[games] < statistics.median(scores)
+
+
 def make_pruner(config: TuneConfig) -> optuna.pruners.BasePruner:
     """Return what ends hopeless settings early."""
     if config.pruner == "halving":
         return optuna.pruners.SuccessiveHalvingPruner(min_resource=config.batch, reduction_factor=HALVING)
     if config.pruner == "median":
-        return optuna.pruners.MedianPruner(n_startup_trials=FREE_TRIALS)
+        return MedianPruner()
     return optuna.pruners.NopPruner()
 
 
