@@ -1,5 +1,6 @@
 """Reading the fields of a message from a page; nothing in it is trusted."""
 
+import base64
 import json
 from typing import Any
 
@@ -50,6 +51,17 @@ class MessageFields:
         if not isinstance(value, str):
             raise MessageError(f"{name} must be a text")
         return value
+
+    def has(self, name: str) -> bool:
+        """Return whether a field is there."""
+        return name in self._content
+
+    def data(self, name: str) -> bytes:
+        """Return bytes, which come as base64; raises MessageError."""
+        try:
+            return base64.b64decode(self.text(name), validate=True)
+        except ValueError:
+            raise MessageError(f"{name} must be base64") from None
 
     def choice(self, name: str, choices: tuple[str, ...], default: str | None = None) -> str:
         """Return one of some words; raises MessageError."""

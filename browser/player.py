@@ -46,7 +46,7 @@ Send = Callable[[Message], None]
 
 
 class Player:
-    """The thinking about one table."""
+    """The thinking about one table; `is_replying` tells whether it is about the engine's move."""
 
     def __init__(self, table: Table, settings: PlaySettings, engines: Engines, thinker: Thinker, send: Send) -> None:
         """Prepare to think; `send` takes messages for the page."""
@@ -54,7 +54,7 @@ class Player:
         self._engines, self._thinker, self._send = engines, thinker, send
         self._engine: Engine | None = None
         self._epoch, self._wake = 0, asyncio.Event()
-        self._reply_wanted = self._hurries = self._is_replying = False
+        self._reply_wanted = self._hurries = self.is_replying = False
         self._analyzed = self._counted = -1
         self._branch: list[int] | None = None
         self._branch_due = False
@@ -82,8 +82,8 @@ class Player:
 
     def _tell_thinking(self, is_on: bool) -> None:
         """Tell the page whether the engine thinks about its move."""
-        if self._is_replying != is_on:
-            self._is_replying = is_on
+        if self.is_replying != is_on:
+            self.is_replying = is_on
             self._send({"type": "thinking", "on": is_on})
 
     def _set_alarm(self) -> None:
@@ -118,6 +118,7 @@ class Player:
         self._to_review = tree.line_to(tree.end_of_line(self.table.here))
         self._review_total, self._review_visits = len(self._to_review), visits
         self._review_number += 1
+        self._send({"type": "progress", "done": 0, "total": self._review_total})
         self.disturb(self.owns_turn)
 
     def stop_review(self) -> None:
@@ -160,12 +161,12 @@ class Player:
 
     def _choose_work(self) -> Callable[[int], Awaitable[None]] | None:
         """Return what is to be done next, None for nothing."""
+        if self.owns_turn:  # its clock may run
+            return self._reply
         if self._to_review:
             return self._review_next
         if self.table.is_over:
             return self._count if self.table.board.is_over and self._counted != self._epoch else None
-        if self.owns_turn:
-            return self._reply
         if self.settings.analyze and self._analyzed != self._epoch:
             return self._analyze
         if self._branch_due and self._analyzed == self._epoch:
@@ -261,7 +262,7 @@ class Player:
 
             def keep(result: SearchResult) -> None:
                 found[:] = [result]
-                if settings.analyze:
+                if self.settings.analyze:
                     report(result)
 
             should_stop = self._thinker.make_stop(lambda: self._epoch != epoch or self._hurries)
@@ -290,7 +291,7 @@ class Player:
 
     async def _review_next(self, _: int) -> None:
         """Search the next position of the game that is gone through."""
-        node, tree, number = self._to_review.pop(0), self.table.tree, self._review_number
+        node, tree, number = self._to_review[0], self.table.tree, self._review_number
         limit = SearchLimit(self._review_visits, strict=True)
         board = tree.board_at(node) if node in tree else None
 
@@ -298,13 +299,14 @@ class Player:
             if board is None or board.is_over:
                 return None
             describer = self._describer(tree, node, board)
-            watch = Watch(self._thinker.make_stop(lambda: self._review_number != number))
+            watch = Watch(self._thinker.make_stop(lambda: self._review_number != number or self.owns_turn))
             result = self._prepare(board).analyze(board.get_to_move(), watch, limit)
             return describer.describe(result, True)[1]
 
         view = await self._thinker.run(work)
-        if self._review_number != number:
+        if self._review_number != number or self.owns_turn:  # then once more when the engine has moved
             return
+        del self._to_review[0]
         if view is not None:
             self._note(node, view)
         left = len(self._to_review)
@@ -334,12 +336,13 @@ class Player:
 
     # --- showing ------------------------------------------------------------------------------------------------
 
-    def show(self, changed: list[int], reset: bool = False, removed: list[int] | None = None) -> None:
-        """Send the position that is looked at and the nodes that have changed."""
+    def show(self, changed: list[int], reset: bool = False, removed: list[int] | None = None,
+             keeps: bool = True) -> None:
+        """Send the position that is looked at and the nodes that have changed; the page `keeps` these."""
         if changed or removed or reset:
             self._send(describe_nodes(self.table, changed, reset, removed or []))
         self._send(describe_position(self.table))
-        if changed or removed or reset:
+        if keeps and (changed or removed or reset):
             self.keep()
 
     def keep(self) -> None:

@@ -79,6 +79,8 @@ def read_table(path: Path) -> dict[str, Any] | None:
     except (OSError, UnicodeDecodeError, csv.Error):
         return None
     layout = REINFORCEMENT_LAYOUT if REINFORCEMENT_LAYOUT.key in names else SUPERVISED_LAYOUT
+    if layout.key not in names:  # no table of a run, or not yet
+        return None
     rows = RunTable(path, layout).rows
     numbers = sorted(rows)
     step = max(1, math.ceil(len(numbers) / MAX_ROWS))

@@ -72,7 +72,7 @@ class TabSession:
         self.outbox.put({"type": "hello", "table": seat.name, "known": is_known, "sizes": [sizes[0], sizes[-1]],
                          "levels": FULL_LEVEL, "searchLevel": FIRST_SEARCH, "komi": hall.options.komi,
                          "model": hall.options.model, "program": f"{PROGRAM_NAME} {VERSION}"})
-        self._show_all()
+        self._show_all(keeps=is_known)
         self._send_settings()
         if seat.awaits_reply:
             self.player.disturb(wants_reply=True)
@@ -111,10 +111,10 @@ class TabSession:
         self.player.end_review()
         self.player.disturb()
 
-    def _show_all(self) -> None:
-        """Send everything about the game."""
+    def _show_all(self, keeps: bool = True) -> None:
+        """Send everything about the game; a page that brings a game of its own `keeps` that one."""
         self.outbox.put(describe_game(self._table))
-        self.player.show(list(self._table.tree), reset=True)
+        self.player.show(list(self._table.tree), reset=True, keeps=keeps)
 
     def _show_result(self) -> None:
         """Tell how the game has ended, or that it goes on."""
@@ -142,8 +142,9 @@ class TabSession:
         self._begin(wants_reply=True)
 
     def do_load(self, fields: MessageFields) -> None:
-        """Go on from a record."""
-        games = self._table.load(fields.text("sgf"), fields.integers("path", MAX_NODES))
+        """Go on from a record: the bytes of a file, or a text that the page keeps."""
+        record = fields.data("file") if fields.has("file") else fields.text("sgf")
+        games = self._table.load(record, fields.integers("path", MAX_NODES))
         self._remember(fields)
         self._begin(wants_reply=fields.flag("reply", False))
         if games > 1:
@@ -182,6 +183,8 @@ class TabSession:
 
     def do_genmove(self, _: MessageFields) -> None:
         """Let the engine play the side to move, whichever it is, from now on."""
+        if self._table.is_over:
+            raise TableError("the game is over")
         side = next(name for name, colors in SIDES.items() if colors == (self._table.to_move,))
         if self.player.settings.side != "both":
             self.player.settings = replace(self.player.settings, side=side)
@@ -193,16 +196,25 @@ class TabSession:
         self.player.hurry()
 
     def do_undo(self, _: MessageFields) -> None:
-        """Take back the last move, or the engine's and the one before it."""
-        sides, moves = SIDES[self.player.settings.side], 1
-        if len(sides) == 1 and self._table.to_move not in sides and self._table.here != ROOT:
-            moves = 2
-            if self._table.tree.parent(self._table.here) == ROOT:  # the engine would only have to move again
-                raise TableError("there is no move of yours to take back")
-        removed = self._table.undo(moves)
+        """Take back the last move, or the engine's and the one before it; where the player has lost, the loss alone."""
+        is_players = self._table.to_move not in SIDES[self.player.settings.side]
+        if is_players and self._table.loss is not None:
+            self._table.forget_result()
+            removed = []
+        else:
+            removed = self._table.undo(self._moves_of_a_turn(is_players))
         self._show_result()
         self.player.show([], removed=removed)
         self.player.disturb()
+
+    def _moves_of_a_turn(self, is_players: bool) -> int:
+        """Return how many moves to take back, so that it is the player's turn; raises TableError where none is his."""
+        table = self._table
+        if not is_players or len(SIDES[self.player.settings.side]) != 1 or table.here == ROOT:
+            return 1
+        if table.tree.parent(table.here) == ROOT:  # the engine would only have to move again
+            raise TableError("there is no move of yours to take back")
+        return 2
 
     def do_go(self, fields: MessageFields) -> None:
         """Look at another node."""
@@ -234,9 +246,11 @@ class TabSession:
     def do_set(self, fields: MessageFields) -> None:
         """Change settings; what is not named stays."""
         old = self.player.settings
-        self.player.settings = self._read_settings(fields)
+        new = self.player.settings = self._read_settings(fields)
         self._send_settings()
-        self.player.disturb(self.player.settings.side != old.side or self.player.owns_turn)
+        if self.player.is_replying and new == replace(old, analyze=new.analyze, analysis_visits=new.analysis_visits):
+            return  # what is shown of a search does not begin it again
+        self.player.disturb(new.side != old.side or self.player.owns_turn)
 
     def _read_settings(self, fields: MessageFields) -> PlaySettings:
         """Return the settings with those changed that are named."""

@@ -13,7 +13,7 @@ from browser.clock import MINUTE, GameClock
 from browser.points import PASS_POINT, to_pos
 from nn.model_file import describe_sizes
 from sgf.game_tree import ROOT, GameTree
-from sgf.grammar import SGFError, count_games
+from sgf.grammar import SGFError, count_games, to_utf8
 from sgf.match_result import format_score
 
 MAX_NODES = 20_000
@@ -87,17 +87,17 @@ class Table:
         if minutes:
             self.clock = GameClock(MINUTE * minutes, MINUTE * minutes)
 
-    def load(self, text: str, path: Iterable[int] = ()) -> int:
+    def load(self, record: str | bytes, path: Iterable[int] = ()) -> int:
         """Go on from the first game of an SGF record, and return how many it has; raises TableError.
 
         `path` says which child to take at each step.
         """
-        data = text.encode("utf-8", "replace")
+        data = record.encode("utf-8", "replace") if isinstance(record, str) else to_utf8(record)
         if len(data) > MAX_SGF_BYTES:
             raise TableError("the record has {0} bytes, {1} at most can be read",
                              *map("{:,}".format, (len(data), MAX_SGF_BYTES)))
         try:
-            tree = GameTree.read(data, self._rules, MAX_NODES)
+            tree = GameTree.read(data.decode(), self._rules, MAX_NODES)
             self._check_size(tree.size)
             here = tree.follow(path)
             tree.board_at(here)
@@ -169,7 +169,7 @@ class Table:
         if len(self.tree) >= MAX_NODES:
             raise TableError("the game has {0} nodes, more cannot be kept", f"{MAX_NODES:,}")
         if self.ending is not None and self.ending.node == self.here:  # it goes on
-            self._forget_result()
+            self.forget_result()
         self.here = self.tree.play(self.here, color, pos)
         self.board.put_stone(pos, color)
         if self.clock is not None:
@@ -194,7 +194,9 @@ class Table:
             self.clock.stop()
 
     def undo(self, moves: int) -> list[int]:
-        """Take back moves, with all variations after them; return the nodes that are gone."""
+        """Take back moves at the end of a line; return the nodes that are gone."""
+        if self.tree.children(self.here):
+            raise TableError("moves are taken back at the end of a line: go there, or delete from here")
         line = self.tree.line_to(self.here)
         if len(line) == 1:
             raise TableError("there is no move to take back")
@@ -211,7 +213,7 @@ class Table:
         for number in gone:
             self.views.pop(number, None)
         if self.ending is not None and self.ending.node in gone:
-            self._forget_result()
+            self.forget_result()
         return gone
 
     def lose(self, color: Stone, on_time: bool = False) -> None:
@@ -233,7 +235,7 @@ class Table:
         self.tree.set_result(result)
         self.ending = GameEnd(self.here, loser, on_time, before)
 
-    def _forget_result(self) -> None:
+    def forget_result(self) -> None:
         """Take back the result that came about here: the game goes on, without a clock if the time of a side was up.
 
         One that a record brought stays.

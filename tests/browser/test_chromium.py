@@ -218,6 +218,14 @@ def test_candidates_tree_and_mistakes_without_a_mouse(page: Page) -> None:
     page.focus("#branch tbody button")
     page.keyboard.press("Enter")
     expect(page.locator("#branch-path button")).to_have_count(2)
+    expect(page.locator("#branch-path button").nth(1)).to_be_focused()
+    page.focus("#level")
+    for _ in range(3):
+        page.keyboard.press("ArrowUp")
+    expect(page.locator("#level")).to_have_value("17")
+    expect(page.locator("#level")).to_be_focused()
+    page.select_option("#level", "20")
+    page.locator("#level").blur()
     page.keyboard.press("Home")
     expect(page.locator("#number")).to_have_text("0")
     page.click("[data-do=new]")
@@ -263,6 +271,26 @@ def test_a_reload_in_the_middle_keeps_the_game_even_if_the_server_forgot_it(page
     expect_stones(page, 2, 2)
 
 
+def test_a_game_that_the_server_s_model_does_not_play_is_kept(page: Page) -> None:
+    kept = '{"sgf": "(;GM[1]SZ[13];B[cc];W[kk])", "path": [0, 0], "reply": false}'
+    page.evaluate("kept => sessionStorage.setItem('kept', kept)", kept)
+    page.evaluate("sessionStorage.setItem('table', 'of a server before')")
+    page.reload()
+    expect(page.locator("#notice")).to_contain_text("not 13x13: start with another one")
+    page.keyboard.press("End")
+    assert "W[kk]" in page.evaluate("sessionStorage.getItem('kept')")
+
+
+def test_a_link_where_the_line_is_not_encrypted(page: Page) -> None:
+    click(page, 2, 2)
+    expect_stones(page, 1, 1)
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")
+    page.click("[data-do=link]")
+    expect(page.locator("#notice")).to_contain_text("on the clipboard")
+    page.evaluate("delete navigator.clipboard")
+    assert "#game=" in page.evaluate("navigator.clipboard.readText()")
+
+
 def test_two_tabs_and_a_link_from_one_to_the_other(page: Page, address: str) -> None:
     other = open_page(page.context, address)
     click(page, 2, 2)
@@ -302,7 +330,12 @@ def test_keyboard_readers_and_languages(page: Page) -> None:
     page.fill("#point", "I9")
     page.keyboard.press("Enter")
     expect(page.locator("#notice")).to_contain_text("I9 is no point")
+    page.fill("#point", "Ｄ４")
+    page.keyboard.press("Enter")
+    expect_stones(page, 2, 2)
     page.locator("#point").blur()
+    page.keyboard.press("u")
+    expect_stones(page, 1, 1)
     page.keyboard.press("u")
     expect_stones(page, 0, 0)
     page.click("#language")

@@ -112,3 +112,9 @@ def test_the_rows_of_a_long_table_are_even_and_keep_its_end(tmp_path: Path) -> N
         path.write_text("step\n" + "".join(f"{step}\n" for step in range(rows)), encoding="ascii")
         table = read_table(path)
         assert table is not None and table["columns"]["step"][-1] == rows - 1
+
+
+@pytest.mark.parametrize("text", ["", "epoch,loss\n1,2\n", "step;loss\n1;2\n"])
+def test_what_is_no_table_of_a_run_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "sl-metrics.csv").write_text(text, encoding="ascii")
+    assert read_table(tmp_path / "sl-metrics.csv") is None

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import base64
 import math
 import re
 import threading
@@ -832,3 +833,86 @@ def test_the_clock_of_a_tab_that_went_stands() -> None:
             seat, is_known = await hall.sit_down(tab.latest["hello"]["table"])
             assert is_known and seat.table.clock is not None and seat.table.clock.running is None
     run(leave)
+
+
+@pytest.mark.parametrize(("declared", "encoding"), [
+    ("CA[Shift_JIS]", "cp932"), ("", "cp932"), ("CA[EUC-JP]", "euc-jp"), ("CA[UTF-8]", "utf-8"), ("", "utf-8-sig"),
+    ("CA[UTF-8]", "utf-16"),
+])
+def test_a_file_is_read_in_its_own_letters(declared: str, encoding: str) -> None:
+    """木 and 能 have bytes that are a bracket and a backslash of SGF in Shift_JIS."""
+    data = f"(;GM[1]SZ[5]{declared}PB[木谷実]PW[可能性];B[cc];W[bb])".encode(encoding)
+
+    async def load() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("load", file=base64.b64encode(data).decode())
+            kept = await tab.until("kept")
+            assert (tab.latest["game"]["black"], tab.latest["game"]["white"]) == ("木谷実", "可能性")
+            await tab.send("load", sgf=kept["sgf"])  # a text that tells of what it was written in once
+            assert len((await tab.until("nodes"))["nodes"]) == 3 and tab.latest["game"]["white"] == "可能性"
+            assert "base64" in (await tab.ask("load", file="?"))["text"]
+    run(load)
+
+
+def test_a_new_table_takes_the_place_of_no_game_that_a_page_keeps() -> None:
+    async def come() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.ask("load", sgf="(;GM[1]SZ[13];B[cc])")
+            assert "kept" not in tab.latest
+            await tab.send("set", side="none")
+            await tab.send("play", point=3)
+            assert "B[da]" in (await tab.until("kept"))["sgf"]
+    run(come)
+
+
+def test_the_engine_moves_before_it_reviews() -> None:
+    """Its clock runs; the review goes on afterwards, and misses no position."""
+    async def play() -> None:
+        async with room(visits=8) as here:
+            tab = await here.open()
+            await tab.send("load", sgf="(;GM[1]SZ[5];B[cc];W[bb];B[dd])", path=[])
+            await tab.send("review", visits=20_000)
+            assert (await tab.until("progress")) == {"type": "progress", "done": 0, "total": 4}
+            await tab.send("play", point=3)
+            await tab.until("position", lambda message: message["number"] == 2)
+            assert tab.latest["progress"]["done"] == 0
+            await tab.send("stop")
+            await tab.send("review", visits=8)
+            done = [(await tab.until("progress", lambda message: message["total"] > 0))["done"] for _ in range(4)]
+            assert done == [0, 1, 2, 3] and len(tab.latest["nodes"]["nodes"]) == 1
+    run(play)
+
+
+def test_moves_are_taken_back_at_the_end_and_a_lost_game_only_from_its_loss() -> None:
+    async def play() -> None:
+        async with room(visits=1) as here:
+            tab = await here.open()
+            await tab.send("play", point=12)
+            await tab.until("position", lambda message: message["number"] == 2)
+            await tab.send("go", node=1)
+            assert "at the end of a line" in (await tab.ask("undo"))["text"]
+            await tab.send("go", node=2)
+            await tab.send("resign")
+            await tab.until("game", lambda message: message["result"] == "W+R")
+            assert "the game is over" in (await tab.ask("genmove"))["text"]
+            await tab.send("undo")
+            await tab.until("game", lambda message: not message["result"])
+            assert (await tab.until("position"))["number"] == 2
+    run(play)
+
+
+def test_what_is_shown_of_a_search_does_not_begin_it_again() -> None:
+    async def play() -> None:
+        async with room(visits=50_000) as here:
+            tab = await here.open()
+            await tab.send("play", point=12)
+            await tab.until("thinking")
+            await tab.send("set", analyze=True)
+            await tab.until("analysis")  # the reply's
+            await tab.send("set", visits=1)
+            await tab.until("position", lambda message: message["number"] == 2)
+            thinking = [message["on"] for message in tab.seen if message["type"] == "thinking"]
+            assert thinking == [True, False, True, False]
+    run(play)

@@ -16,6 +16,7 @@ export class Branch {
     this.colorName = colorName;
     this.path = [];
     this.message = null;
+    this.takesFocus = false; // whether the last step of the path is to have it
     $("search-tree").ontoggle = () => this.look([]);
   }
 
@@ -48,6 +49,8 @@ export class Branch {
       return button;
     });
     $("branch-path").replaceChildren(...steps);
+    if (this.takesFocus) steps.at(-1).focus({ preventScroll: true });
+    this.takesFocus = false;
     const body = $("branch").tBodies[0];
     if (!isAnalyzing || !message?.known) {
       $("branch-sum").textContent = !isAnalyzing ? say("analyzeFirst") : message ? say("unknownBranch") : "";
@@ -75,7 +78,12 @@ export class Branch {
     const bar = Object.assign(document.createElement("div"), { className: "bar" });
     bar.style.width = `${(100 * edge.visits) / most}%`;
     row.insertCell().append(bar);
-    if (edge.visits) row.onclick = () => this.look([...this.path, edge.point]);
+    if (edge.visits) {
+      row.onclick = () => {
+        this.takesFocus = row.contains(document.activeElement); // its own row goes
+        this.look([...this.path, edge.point]);
+      };
+    }
     return row;
   }
 }

@@ -73,7 +73,7 @@ export class Game {
   // The point of a name such as "D4", null for none.
   pointOf(text) {
     const size = this.position.size;
-    const word = text.trim().toUpperCase();
+    const word = text.toUpperCase();
     if (word === "PASS") return PASS;
     const column = COLUMNS.indexOf(word[0]);
     const row = Number(word.slice(1));

@@ -3,6 +3,7 @@
 import { game, state } from "./state.js";
 
 export function keep(content) {
+  state.isKeptHere = true;
   state.kept = content;
   try {
     sessionStorage.setItem("kept", JSON.stringify(content));
@@ -12,5 +13,5 @@ export function keep(content) {
 }
 
 export function keepPath() {
-  if (state.kept) keep({ ...state.kept, path: game.path(), reply: state.thinking });
+  if (state.kept && state.isKeptHere) keep({ ...state.kept, path: game.path(), reply: state.thinking });
 }

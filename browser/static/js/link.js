@@ -6,10 +6,11 @@ async function pipe(bytes, stream) {
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
 }
 
+export const toBase64 = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+
 export async function makeLink(sgf, path) {
   const bytes = await pipe(new TextEncoder().encode(JSON.stringify({ sgf, path })), new CompressionStream("deflate-raw"));
-  const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
-  return location.origin + location.pathname + KEY + text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return location.origin + location.pathname + KEY + toBase64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 // The game of the address, null where there is none, and undefined for one that cannot be read.

@@ -27,6 +27,8 @@ const receivers = {
     const set = JSON.parse(sessionStorage.getItem("settings") ?? "null");
     if (!message.known && set) connection.send("set", set);
     if (!message.known && state.kept?.sgf) connection.send("load", state.kept);
+    state.isKeptHere = message.known;
+    state.thinking = false;
     state.progress = { done: 0, total: 0 };
     openLink();
     lookAgain();
@@ -63,7 +65,9 @@ const receivers = {
   engine(message) { state.engine = message; },
   progress(message) {
     state.progress = message;
-    if (message.total && message.done === message.total && !findMistakes().length) notify(say("noMistakes"));
+    if (!message.total || message.done < message.total) return;
+    const reviewed = state.reviewed.map((id) => game.nodes.get(id)).filter(Boolean);
+    if (!findMistakes(reviewed).length) notify(say("noMistakes"));
   },
   kept({ type, ...content }) { keep(content.sgf && { ...content, path: game.path(), reply: state.thinking }); },
   record({ sgf, use }) { uses[use](sgf); },

@@ -14,6 +14,7 @@ export function openNewGame() {
   $("new-side").value = state.settings.side;
   $("new-level").value = state.settings.level;
   limitHandicap();
+  $("new-dialog").returnValue = ""; // older browsers keep it where Escape closes the dialog
   $("new-dialog").showModal();
 }
 

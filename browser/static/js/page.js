@@ -9,6 +9,7 @@ export function setUpPage(onChange) {
   button.onclick = () => {
     setLanguage(currentLanguage() === "ja" ? "en" : "ja");
     name();
+    document.getElementById("notice").hidden = true; // it is in the other language
     onChange();
   };
   document.getElementById("theme").onclick = () => {
@@ -43,5 +44,5 @@ export function makeRowButton(id, textContent) {
 export function drawWithFocus(draw) {
   const { id } = document.activeElement;
   draw();
-  if (id && document.activeElement.id !== id) document.getElementById(id)?.focus({ preventScroll: true });
+  if (id && document.activeElement === document.body) document.getElementById(id)?.focus({ preventScroll: true });
 }

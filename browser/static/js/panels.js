@@ -52,9 +52,9 @@ export function grade(node) {
   return value >= limits[1] ? "bad" : value >= limits[0] ? "doubtful" : "";
 }
 
-// The moves of the line that lost most, in their order.
-export function findMistakes() {
-  return game.line().map((node, number) => ({ node, number, loss: game.loss(node), grade: grade(node) }))
+// The moves of a line that lost most, in their order.
+export function findMistakes(line) {
+  return line.map((node, number) => ({ node, number, loss: game.loss(node), grade: grade(node) }))
     .filter((item) => item.grade).sort((a, b) => size(b.loss) - size(a.loss)).slice(0, MAX_MISTAKES)
     .sort((a, b) => a.number - b.number);
 }
@@ -66,7 +66,7 @@ export function drawReview() {
   $("progress").value = state.progress.done;
   document.querySelector("[data-do=review]").textContent = say(isRunning ? "stop" : "review");
   $("progress-text").textContent = isRunning ? say("reviewDone", state.progress.done, state.progress.total) : "";
-  $("mistakes").replaceChildren(...findMistakes().map(({ node, number, loss, grade }) => {
+  $("mistakes").replaceChildren(...findMistakes(game.line()).map(({ node, number, loss, grade }) => {
     const item = document.createElement("li");
     const text = loss.points === null
       ? say("rateLost", number, colorName(node.color), pointName(node.point), (100 * loss.rate).toFixed(0))

@@ -6,6 +6,8 @@ import { say } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
 const POLL_MS = 5000;
+// The first colors; others are as far from each other as a circle allows.
+const GOLDEN_ANGLE = 137.5;
 const COLORS = ["#2f7fc0", "#d0722a", "#3f9b52", "#a34fa3", "#b8a000", "#c0404a"];
 // Charts in their order: the curves of train and test, or one curve with its interval.
 const LOSSES = ["policy_loss", "value_loss", "policy_top1", "value_top1", "move_top1", "lead_error"];
@@ -37,7 +39,7 @@ function makeSvg(tag, attributes, parent) {
 
 export function duration(seconds) {
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
-  return hours ? `${hours} h ${minutes} min` : minutes ? `${minutes} min` : `${Math.round(seconds)} s`;
+  return hours ? say("hours", hours, minutes) : minutes ? say("minutesLong", minutes) : say("secondsLong", Math.round(seconds));
 }
 
 async function look() {
@@ -47,11 +49,11 @@ async function look() {
     if (!answer.ok) throw new Error(answer.statusText);
     folders = await answer.json();
     $("notice").hidden = true;
-    draw();
   } catch {
     $("notice").textContent = say("closed");
     $("notice").hidden = false;
   }
+  draw();
   setTimeout(look, POLL_MS);
 }
 
@@ -59,7 +61,7 @@ const draw = () => drawWithFocus(drawAll);
 
 function drawAll() {
   const runs = runsOf();
-  runs.forEach((run, index) => { run.color = COLORS[index % COLORS.length]; });
+  runs.forEach((run, index) => { run.color = COLORS[index] ?? `hsl(${Math.round(GOLDEN_ANGLE * index) % 360} 55% 45%)`; });
   $("none").hidden = runs.length > 0 || folders.some((folder) => folder.archive);
   $("cards").replaceChildren(...folders.map((folder, index) => drawCard(folder, index, runs)).filter(Boolean));
   const shown = runs.filter((run) => !hidden.has(run.id));
@@ -150,7 +152,7 @@ function drawChart(name, curves, runs) {
   const last = lines.filter((line) => line.part === "test").map((line) => `${line.run.title} ${shortNumber(line.points.at(-1)[1])}`);
   const title = `${say(name)} (${say(runs[0].key)})`;
   const legend = curves.length > 1 ? `${say("train")} ┄ ${say("test")} ─` : "";
-  return make("figure", {}, make("figcaption", { textContent: [title, legend, last.length ? say("nowIs", last.join(", ")) : ""].filter(Boolean).join(" · ") }), svg);
+  return make("figure", {}, make("figcaption", { textContent: [title, legend, last.length && last.length <= COLORS.length ? say("nowIs", last.join(", ")) : ""].filter(Boolean).join(" · ") }), svg);
 }
 
 // The outline of a column's interval, along its lower ends and back along the upper ones; empty where there is none.
@@ -161,7 +163,7 @@ function intervalOf({ columns, key }, column) {
 }
 
 function bounds(values, margin = 0) {
-  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const [low, high] = values.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, -Infinity]);
   const room = (high - low) * margin;
   return high > low ? [low - room, high + room] : [low - 0.5, high + 0.5];
 }

@@ -16,6 +16,8 @@ export const state = {
   engine: { state: "ready", text: "" },
   progress: { done: 0, total: 0 },
   clockSeenAt: 0,
+  isKeptHere: false, // whether the server's game is the one that is kept
+  reviewed: [], // the nodes that a review goes through
   kept: JSON.parse(sessionStorage.getItem("kept") ?? "null"), // the record of the game, and where in it this tab is
 };
 

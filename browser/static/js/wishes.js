@@ -2,7 +2,7 @@
 
 import { connection } from "./connection.js";
 import { PASS } from "./game.js";
-import { makeLink, readLink } from "./link.js";
+import { makeLink, readLink, toBase64 } from "./link.js";
 import { openNewGame } from "./new_game.js";
 import { notify } from "./page.js";
 import { $, game, isReviewing, state } from "./state.js";
@@ -32,8 +32,9 @@ const actions = {
   analyze: () => connection.send("set", { analyze: !state.settings.analyze }),
   ownership: () => { $("ownership").checked = !$("ownership").checked; redraw(); },
   review: () => {
-    if (isReviewing()) connection.send("stop");
-    else connection.send("review", { visits: Number($("review-visits").value) });
+    if (isReviewing()) return connection.send("stop");
+    state.reviewed = game.line().map((node) => node.id);
+    connection.send("review", { visits: Number($("review-visits").value) });
   },
   remove: () => (game.position.node === 0 ? notify(say("notSaved")) : connection.send("remove", { node: game.position.node })),
   open: () => $("file").click(),
@@ -56,14 +57,24 @@ export const uses = {
   },
   async link(sgf) {
     const link = await makeLink(sgf, game.path());
-    try {
-      await navigator.clipboard.writeText(link);
-      notify(say("copied"));
-    } catch {
-      notify(say("linkIs", link));
-    }
+    notify(await copy(link) ? say("copied") : say("linkIs", link));
   },
 };
+
+// Put a text on the clipboard; browsers know the newer way only where the line is encrypted, or on this machine.
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = Object.assign(document.createElement("textarea"), { value: text, className: "for-readers" });
+    document.body.append(area);
+    area.select();
+    const isCopied = document.execCommand("copy");
+    area.remove();
+    return isCopied;
+  }
+}
 
 const KEYS = {
   ArrowLeft: "previous", ArrowRight: "next", ArrowUp: "variationUp", ArrowDown: "variationDown", Home: "first", End: "last",
@@ -72,23 +83,30 @@ const KEYS = {
 
 document.addEventListener("click", (event) => {
   const name = event.target.closest("[data-do]")?.dataset.do;
-  if (name) actions[name]();
+  if (name && game.position) actions[name]();
 });
 
 document.addEventListener("keydown", (event) => {
   const isTyping = event.target.closest("input:not([type=checkbox]), select, textarea, dialog");
   const name = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-  if (!name || isTyping || event.ctrlKey || event.metaKey || event.altKey || !game.position) return;
+  const isHeld = event.repeat && !event.key.startsWith("Arrow"); // a key that lies there takes no game back
+  if (!name || isTyping || isHeld || event.ctrlKey || event.metaKey || event.altKey || !game.position) return;
   event.preventDefault();
   actions[name]();
 });
 
-$("side").onchange = () => { connection.send("set", { side: $("side").value }); $("side").blur(); };
-$("level").onchange = () => { connection.send("set", { level: Number($("level").value) }); $("level").blur(); };
+// Keys are to move through the game again once something was chosen, but not while they go through the list.
+let isByKeys = false;
+document.addEventListener("pointerdown", () => { isByKeys = false; }, true);
+document.addEventListener("keydown", (event) => { isByKeys = event.target.matches("select"); }, true);
+const leave = (list) => { if (!isByKeys) list.blur(); };
+
+$("side").onchange = () => { connection.send("set", { side: $("side").value }); leave($("side")); };
+$("level").onchange = () => { connection.send("set", { level: Number($("level").value) }); leave($("level")); };
 $("strength").onchange = () => {
   const number = parseInt($("strength").value, 10);
   connection.send("set", $("strength").value.endsWith("s") ? { seconds: number } : { visits: number, seconds: 0 });
-  $("strength").blur();
+  leave($("strength"));
 };
 $("analysis-visits").onchange = () => connection.send("set", { analysisVisits: Number($("analysis-visits").value) });
 $("analyze").onchange = () => {
@@ -103,10 +121,12 @@ $("file").onchange = async () => {
 };
 $("point-form").onsubmit = (event) => {
   event.preventDefault();
-  const point = game.pointOf($("point").value);
-  if (point === null) notify(say("badPoint", $("point").value));
-  else connection.send("play", { point });
+  const text = $("point").value.normalize("NFKC").trim(); // Japanese keyboards write wide letters
   $("point").value = "";
+  if (!text || !game.position) return;
+  const point = text === say("passWord") ? PASS : game.pointOf(text);
+  if (point === null) notify(say("badPoint", text));
+  else connection.send("play", { point });
 };
 document.ondragover = (event) => event.preventDefault();
 document.ondrop = (event) => {
@@ -122,15 +142,8 @@ export async function openLink() {
   else if (linked !== null) notify(say("badLink"));
 }
 
-// Bytes that are no UTF-8 are an older record's, nearly always a Japanese one.
+// In which letters a record is written the server finds out.
 async function openFile(file) {
   if (file.size > MAX_FILE) return notify(say("tooLong"));
-  const bytes = await file.arrayBuffer();
-  let text;
-  try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    text = new TextDecoder("shift_jis").decode(bytes);
-  }
-  connection.send("load", { sgf: text, path: [] });
+  connection.send("load", { file: toBase64(new Uint8Array(await file.arrayBuffer())), path: [] });
 }
