@@ -11,6 +11,8 @@ import pytest
 from click.testing import Result
 
 import get_final_status
+from board.go_board import GoBoard
+from get_final_status import AGREED, CORRECTED, NO_RESULT, TURNED, UNSETTLED, GnuGo, correct_file
 from tests.files import write_files
 from tests.tools.in_process import ProgramRunner
 
@@ -109,3 +111,25 @@ def test_an_archive_without_games(tmp_path: Path, gnugo: str, folders: list[str]
         (tmp_path / name).mkdir()
     result = run(tmp_path)
     assert result.exit_code == 2 and result.stderr.count("\n") == 1 and "no games in" in result.stderr
+
+
+class Oracle(GnuGo):
+    """Calls the stones on these points dead."""
+
+    def __init__(self, names: str) -> None:
+        super().__init__("none", 1.0)
+        self._names = names
+
+    def find_dead_stones(self, board: GoBoard) -> list[int]:
+        return [board.coordinate.convert_from_gtp_format(name) for name in self._names.split()]
+
+
+@pytest.mark.parametrize(("text", "dead", "kind", "after"), [
+    (LIVE % "W+1.5", "", TURNED, LIVE % TRUE_RESULT), (DEAD % "B+9.5", "A1", CORRECTED, DEAD % TRUE_RESULT),
+    (DEAD % TRUE_RESULT, "A1", AGREED, DEAD % TRUE_RESULT), (DEAD % "B+9.5", "", UNSETTLED, DEAD % "B+9.5"),
+    (LIVE.replace("RE[%s]", ""), "", NO_RESULT, LIVE.replace("RE[%s]", "")),
+])
+def test_what_comes_of_a_game(tmp_path: Path, text: str, dead: str, kind: str, after: str) -> None:
+    path = tmp_path / "1.sgf"
+    path.write_text(text)
+    assert (correct_file(path, Oracle(dead)).kind, path.read_text()) == (kind, after)

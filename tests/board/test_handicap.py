@@ -95,3 +95,13 @@ def test_white_moves_after_handicap_stones() -> None:
     assert list(twins.fast.get_move_history()) == []
     twins.play((5, 5), "w")
     assert twins.fast.get_to_move() is Stone.BLACK
+
+
+@pytest.mark.plain
+def test_free_handicap_is_spread_out_from_all_stones() -> None:
+    points = [divmod(pos, 11) for pos in get_free_handicap(9, 14)]
+    inside = range(1, 10)
+    for count in range(9, len(points)):
+        room = {(y, x): min(abs(y - row) + abs(x - column) for row, column in points[:count])
+                for y in inside for x in inside}
+        assert room[points[count]] == max(room.values())

@@ -74,3 +74,27 @@ def test_gnu_go_calls_the_same_stones_seki(gnugo: str, diagram: str) -> None:
                             capture_output=True, text=True, timeout=300)
     theirs = result.stdout.split("\n\n")[-3].removeprefix("=").split()
     assert set(theirs) == {names[pos] for pos in find_seki_stones(board, find_dead_stones(board.state, 0))}
+
+
+ROOM = """
+. . X O O
+. . X O O
+X X X O O
+X X X . O
+X X X . O
+"""
+
+
+DEAD_STONE_IN_THE_ROOM = """
+X X X . O
+X X X . O
+O X X O O
+. X X O O
+. X X O O
+"""
+
+
+@pytest.mark.parametrize(("diagram", "dead"), [(ROOM, []), (DEAD_STONE_IN_THE_ROOM, ["A3"])])
+def test_a_group_with_room_for_two_eyes_is_in_no_seki(diagram: str, dead: list[str]) -> None:
+    board = Twins.from_diagram(diagram).fast
+    assert find_seki_stones(board, [board.coordinate.convert_from_gtp_format(name) for name in dead]) == []

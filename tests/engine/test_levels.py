@@ -2,17 +2,20 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
+from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
 from engine.drawing import POINTS_OF_A_WIN, draw_move
 from engine.engine import Engine, EvaluatorSource
 from engine.levels import FULL_LEVEL, LEVELS, Resigning, plain_policy
 from engine.options import EngineOptions
-from nn.inference.policy_player import RawEvaluation, evaluate
+from nn.inference.policy_player import RawEvaluation, evaluate, generate_move_from_policy
 from tests.gtp.players import FakeEvaluator
 
 DRAWS = 60
@@ -184,3 +187,21 @@ def test_low_levels_resign_late_or_never(level: int, resigning: Resigning) -> No
     engine = make_engine(level=20)
     engine.configure(level=level)
     assert (engine.resign.threshold, engine.resign.streak) == resigning
+
+
+class Scale(random.Random):
+    """Keeps what is drawn from, and the weights."""
+
+    drawn: dict[int, float]
+
+    def choices(self, population: Any, weights: Sequence[float], **_: Any) -> Any:  # type: ignore[override]
+        self.drawn = dict(zip(population, weights, strict=True))
+        return [population[0]]
+
+
+def test_a_temperature_changes_no_pass() -> None:
+    """To pass is no question of taste: its weight beside the likeliest move stays as it is."""
+    board, rng = GoBoard(2), Scale()
+    generate_move_from_policy(np.array([0.5, 0.125, 0.1, 0.02, 0.25]), board, Stone.BLACK, rng, temperature=2.0)
+    first, second, third, _ = board.onboard_pos
+    assert rng.drawn == {first: 1.0, second: 0.5, third: pytest.approx(0.2**0.5), PASS: 0.5}

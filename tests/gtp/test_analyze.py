@@ -427,3 +427,9 @@ def test_an_interruption_is_for_this_command_only(gtp: Controller):
     end = gtp.client.execute(InputLine("kata-genmove_analyze b", number=4))
     lines = lines_of("".join(gtp.replies[begin:]) + str(end))
     assert lines[0].startswith("info ") and lines[-1].startswith("play ")
+
+
+def test_moves_that_are_left_out_are_not_found() -> None:
+    gtp = Controller()
+    gtp.ask("boardsize 5")
+    assert gtp.ask("kata-search b allow b A1 1") == "A1"

@@ -343,3 +343,11 @@ def test_loadsgf_set_up_and_sides(gtp: Controller, tmp_path: Path):
 def test_readsgf(gtp: Controller):
     gtp.ask(f"tamago-readsgf {RECORD}")
     assert len(gtp.engine.board.get_move_history()) == 5
+
+
+def test_a_record_without_a_size_is_of_the_board_that_is_there(tmp_path: Path) -> None:
+    gtp, path = Controller(size=5), tmp_path / "a.sgf"
+    path.write_text("(;GM[1];B[aa])")
+    gtp.ask("boardsize 5")
+    gtp.ask(f"loadsgf {path}")
+    assert gtp.engine.board.board_size == 5 and gtp.engine.board.get_move_history()

@@ -380,3 +380,12 @@ def test_cleanup_captures_dead_stones_before_passing():
     gtp.ask("undo")
     gtp.engine.board.get_dead_stones = lambda seed=0: []  # type: ignore[method-assign]
     assert gtp.ask("kgs-genmove_cleanup b") == "pass"
+
+
+def test_one_rule_leaves_the_others_alone() -> None:
+    gtp = Controller(cgos_mode=True)
+    gtp.ask("kata-set-rule ko SIMPLE")
+    assert json.loads(gtp.ask("kata-get-rules"))["friendlyPassOk"] is False
+    gtp.ask("kata-set-rule friendlyPassOk true")
+    gtp.ask("kata-set-rule ko POSITIONAL")
+    assert json.loads(gtp.ask("kata-get-rules"))["friendlyPassOk"] is True

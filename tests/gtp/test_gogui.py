@@ -6,6 +6,7 @@ import pytest
 
 from board.stone import Stone
 from common.kernel import without_compiler
+from engine.engine import Engine
 from gtp.commands.gogui import ANALYZE_COMMANDS, format_percent
 from tests.gtp.players import Controller, FakeEvaluator
 from tests.mcts.evaluators import TellingEvaluator
@@ -99,3 +100,17 @@ def test_live_graphics_are_off_unless_asked_for(gtp: Controller, capfd: pytest.C
                          for word, place in (("VAR", 1), ("LABEL", 0)))
     assert variation and labels and not variation & labels  # a label would hide the number of the move
     assert err.rindex("gogui-gfx: CLEAR") > picture.end()
+
+
+def test_kept_moves_are_those_of_the_color_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Stone] = []
+
+    def find_kept_moves(_: Engine, color: Stone) -> list[int]:
+        asked.append(color)
+        return []
+
+    monkeypatch.setattr(Engine, "find_kept_moves", find_kept_moves)
+    gtp = Controller()
+    for color in ("w", "b", "%m"):
+        gtp.raw(f"display_kept_moves {color}".removesuffix(" %m"))
+    assert asked == [Stone.WHITE, Stone.BLACK, Stone.BLACK]

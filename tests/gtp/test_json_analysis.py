@@ -474,3 +474,14 @@ def test_a_level_answers_its_move_beside_the_full_analysis():
     assert ["levelMove" in answer for answer in answers] == [True, False]
     only = [{"player": "B", "moves": ["C3"], "untilDepth": 1}]
     assert ask(overrideSettings={"level": 1}, allowMoves=only)["levelMove"] == "C3"
+
+
+@pytest.mark.parametrize(("settings", "factor"), [({}, 1.0), ({"maxVisits": 5}, 1.0), ({"wideRootNoise": 0.5}, 3.0)])
+def test_settings_widen_what_the_query_widens(settings: dict[str, float], factor: float) -> None:
+    query = make_query(rootPolicyTemperature=2.0, overrideSettings=settings)
+    assert read_query("id", query).root_temperature == 2.0 * factor
+
+
+def test_priorities_go_to_the_turns_as_they_are_named() -> None:
+    query = make_query(moves=[["b", "A1"], ["w", "B1"]], analyzeTurns=[2, 0], priorities=[5, -1])
+    assert read_query("id", query).turns == {2: 5, 0: -1}

@@ -6,6 +6,8 @@ import pytest
 from board.go_board import GoBoard
 from board.stone import Stone
 from gtp.analysis.report import position_hashes
+from gtp.analysis_format import winrate_of
+from mcts.analysis import CandidateMove, SearchResult
 from tests.gtp.analysts import Analyst, make_query
 from tests.gtp.players import FakeEvaluator
 
@@ -23,3 +25,10 @@ def test_a_ko_makes_another_position() -> None:
     plain.set_up([a1, b2, c1], [a2], Stone.WHITE)
     assert ko.ko_pos == b1 and ko.get_board_data(0) == plain.get_board_data(0)
     assert not {*position_hashes(ko, Stone.WHITE)} & {*position_hashes(plain, Stone.WHITE)}
+
+
+def test_a_move_that_nobody_has_visited_is_as_good_as_the_position() -> None:
+    visited = CandidateMove(13, 4, 0.75, 0.5, 0.25, 0)
+    other = CandidateMove(14, 0, 0.0, 0.5, 0.0, 1)
+    result = SearchResult(13, 4, 4, 1.0, 0.75, 0.5, [visited, other])
+    assert [winrate_of(move, result) for move in (visited, other)] == [0.75, 0.75]

@@ -329,3 +329,50 @@ def test_its_defaults_are_those_of_the_programs(root: Path) -> None:
 def test_help(root: Path, environment: dict[str, str]) -> None:
     status, output = finish(root, environment, "--help")
     assert status == 0 and "--gate" in output and "archive/<g>/<n>.sgf" in output
+
+
+def test_settings_reach_the_programs(root: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+    stand_in, called = Path(environment["PYTHON"]), tmp_path / "called"
+    stand_in.write_text(stand_in.read_text().replace("exec", f'echo "$@" >>"{called}"; exec'))
+    settings = {"SIZE": "5", "KOMI": "0.5", "SEED": "7", "VISITS": "9", "PROCESSES": "2", "USE_GPU": "false",
+                "SELF_PLAY_OPTIONS": "--fast-visits 3", "TRAIN_OPTIONS": "--ema 0.5", "MATCH_PARALLEL": "3",
+                "STOP_FALLS": "4", "GENERATIONS": "2"}
+    assert finish(root, {**environment, **settings})[0] == 0
+    calls = called.read_text().splitlines()
+    for program, count, options in (
+            ("selfplay_main.py", 2, "--num-data 5 --process 2 --size 5 --komi 0.5 --visits 9 --use-gpu false --model"),
+            ("selfplay_main.py", 2, "--fast-visits 3"), ("selfplay_main.py", 1, "--seed 8"),
+            ("selfplay_main.py", 1, "--seed 9"), ("train.py", 2, "--size 5 --window-size 300000 --use-gpu false"),
+            ("train.py", 2, "--ema 0.5"), ("match.py", 1, "--games 2 --size 5 --komi 0.5 --parallel 3"),
+            ("match.py", 1, "--size 5 --use-gpu false --strict-visits 100"), ("stop_rule.py", 2, "--elo-falls 4")):
+        assert sum(program in call and options in call for call in calls) == count, (program, options)
+
+
+def test_the_gate_asks_for_more_than_half(root: Path, environment: dict[str, str]) -> None:
+    _, output = finish(root, {**environment, "GENERATIONS": "1", "WINNER": "draw"}, "--gate")
+    assert "generation 1 is not better than generation 0" in output
+
+
+def test_where_newer_networks_are_taken_away_no_rejected_one_plays(root: Path, environment: dict[str, str]) -> None:
+    assert finish(root, {**environment, "GENERATIONS": "3"}, "--gate")[0] == 0
+    networks = Path(environment["MODEL"]) / "generations"
+    assert (networks / "player").read_text() == "3\n"
+    (networks / "3.bin").unlink()
+    status, output = finish(root, {**environment, "GENERATIONS": "2"}, "--gate")
+    assert status == 0 and "generation 1 plays" in output
+    assert (networks / "player").read_text() == "1\n"
+
+
+def test_the_teacher_judges_no_more_than_the_window_and_its_board(root: Path, environment: dict[str, str]) -> None:
+    environment = {**environment, "EVALUATE_EVERY": "0", "OTHER_SETTINGS": ""}
+    other = Path(environment["ARCHIVE"]) / "1"
+    other.mkdir(parents=True)
+    (other / "1.sgf").write_text("(;SZ[19])")
+    (other / "batch.json").write_text('{\n "size": 19\n}\n')
+    assert finish(root, {**environment, "GENERATIONS": "2"})[0] == 0
+    environment["TEACHER"] = "katago analysis"
+    judged = []
+    for generations, games in (("3", "5"), ("4", "100")):
+        _, output = finish(root, {**environment, "GENERATIONS": generations, "WINDOW": games})
+        judged += [line.split(":")[1] for line in output.splitlines() if "the teacher judges" in line]
+    assert judged == [" generation 3", " generation 4", " generation 2"]

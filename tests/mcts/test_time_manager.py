@@ -346,3 +346,50 @@ def test_options_may_change_while_a_controllers_clock_runs():
     manager.change_start(StartOptions(visits=70))
     assert manager.mode is TimeControl.TIME_CONTROL and manager.clocks[BLACK].main_left == 100.0
     assert limit(manager).visits == 70
+
+
+def test_seconds_asked_for_are_the_most_under_a_long_clock() -> None:
+    manager = TimeManager(StartOptions(const_time=1.0))
+    manager.apply_settings(TimeSettings(3600.0))
+    assert (limit(manager).seconds, limit(manager).extra) == (1.0, 0.0)
+
+
+def test_planned_visits_are_no_more_than_were_asked_for() -> None:
+    manager = TimeManager(StartOptions())
+    manager.speed = 1000.0
+    assert manager.plan_visits(SearchLimit(50, 10.0)).visits == 50
+    assert manager.plan_visits(SearchLimit(50000, 10.0)).visits == 10000
+
+
+def test_no_time_left_without_time_settings_is_no_clock() -> None:
+    manager = TimeManager(StartOptions(visits=50))
+    manager.report(BLACK, 0.0, 0)
+    assert limit(manager) == SearchLimit(50)
+
+
+def test_extra_time_is_no_more_than_the_clock_has_before_seconds_are_added() -> None:
+    manager = TimeManager(StartOptions())
+    manager.apply_settings(TimeSettings(600.0, Overtime.FISCHER, 60.0))
+    manager.report(BLACK, 5.0, 0)
+    now = limit(manager, 35)
+    assert 3.0 < now.seconds <= now.seconds + now.extra < 5.0
+
+
+def test_a_period_of_many_stones_is_shared_out_in_main_time() -> None:
+    manager = TimeManager(StartOptions())
+    manager.apply_settings(TimeSettings(10.0, Overtime.CANADIAN, 300.0, 25))
+    assert limit(manager).seconds < 10.0 + 300.0 / 25
+
+
+def test_time_waited_counts_in_main_time_before_periods() -> None:
+    manager = TimeManager(StartOptions())
+    manager.apply_settings(TimeSettings(60.0, Overtime.BYOYOMI, 5.0, 3))
+    assert manager.limit(BLACK, 9, 81, 2.0).seconds == pytest.approx(limit(manager).seconds - 2.0)
+
+
+def test_main_time_that_is_reported_brings_the_periods_back() -> None:
+    clock = Clock(TimeSettings(60.0, Overtime.CANADIAN, 30.0, 5))
+    clock.report(10.0, 2)
+    clock.report(20.0, 0)
+    clock.spend(25.0)
+    assert (clock.main_left, clock.period_left, clock.count_left) == (0.0, 25.0, 4)

@@ -150,3 +150,17 @@ def test_networks_without_a_board_in_common_are_refused(files: Path) -> None:
 def test_a_file_with_a_comma_in_its_name_is_one(tmp_path: Path) -> None:
     (tmp_path / "a,b").touch()
     assert split_models(tmp_path / "a,b") == [str(tmp_path / "a,b")] and split_models("c,d") == ["c", "d"]
+
+
+def test_networks_that_judge_together_look_in_several_ways_and_pass_on_notes() -> None:
+    parts = MadeUp(0.5, 1.0), MadeUp(0.1, 3.0)
+    parts[1].note = "it has not learnt on this board"
+    for together in (make_ensemble(parts, 2), pair(*parts, 2)):
+        assert not together.turns.weight.any()
+        assert together.note == parts[1].note
+
+
+def test_files_of_an_ensemble_look_in_several_ways(files: Path) -> None:
+    model = f"{files / 'pooled.bin'},{files / 'five.bin'}"
+    assert load_evaluator(model, threads=1).turns.weight.any()
+    assert not load_evaluator(model, threads=1, symmetries=2).turns.weight.any()

@@ -14,10 +14,11 @@ import torch
 from nn.data.selfplay_data import generate_reinforcement_learning_data
 from nn.network.weights import load_network, save_network
 from nn.training.checkpoint import plan_reinforcement
-from nn.training.learn import REINFORCEMENT, TrainConfig, TrainError, train
+from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, train
 from nn.training.precision import FullPrecision, MixedPrecision
 from nn.training.run_config import RunProgress
 from nn.training.trainer import Trainer
+from tests.nn.samples import write_data
 from tests.nn.selfplay_games import SIZE, write_games
 from tests.nn.test_learn import read_table, same, tensors
 from tests.tools.in_process import ProgramRunner
@@ -279,3 +280,35 @@ def test_a_pooled_network_learns_from_its_own_games(config: TrainConfig, tmp_pat
     generate_reinforcement_learning_data(tmp_path, tmp_path / "archive", SIZE, 1000, 1, as_games=True)
     assert train(pooled, REINFORCEMENT) == ""
     assert checkpoint(pooled)["progress"]["generation"] == 2
+
+
+@pytest.fixture
+def supervised(tmp_path: Path) -> TrainConfig:
+    """A run of one epoch."""
+    return TrainConfig(board_sizes=(5,), filters=4, blocks=1, batch_size=8, epochs=1, schedule="constant",
+                       use_gpu=False, data_dir=write_data(tmp_path / "data", [40]),
+                       output=tmp_path / "model" / "sl-model.bin")
+
+
+def test_all_models_that_are_kept_are_averages(supervised: TrainConfig) -> None:
+    train(replace(supervised, ema=0.9, keep_every=4))
+    average = tensors(supervised.output.with_name("sl-state.ckpt"))["average"]
+    for name in ("sl-model.bin", "sl-model-last.bin", "sl-model-00000004.bin"):
+        weights = load_network(supervised.output.with_name(name)).state_dict()
+        assert all(values.equal(average[key]) for key, values in weights.items())
+
+
+def test_a_model_that_is_worse_than_before_is_saved_by_reinforcement_alone(
+    supervised: TrainConfig, tmp_path: Path,
+) -> None:
+    trainer = Trainer(supervised, SUPERVISED)
+    trainer.progress.best_loss = 0.0
+    trainer.run()
+    assert not supervised.output.exists()
+    add_games(tmp_path / "rl", 1)
+    config = replace(supervised, board_sizes=(SIZE,), test_share=0.3, data_dir=tmp_path / "rl" / "data",
+                     output=tmp_path / "rl" / "rl-model.bin")
+    trainer = Trainer(config, REINFORCEMENT)
+    trainer.progress.best_loss = 0.0
+    trainer.run()
+    assert config.output.exists()

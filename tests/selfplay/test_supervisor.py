@@ -174,3 +174,43 @@ def test_games_begin_as_the_batch_says() -> None:
     assert plain == begin(1) and len({game[0] for game in plain + begin(2) + begin(1, seed=4)}) == 120
     assert 5 < sum(game[1] for game in plain) < 35 and all(game[1] for game in begin(1, no_resign_rate=0.0))
     assert {game[2] for game in plain} == {0.0} and len({game[2] for game in begin(1, komi_spread=5.0)}) > 3
+
+
+class MortalPool(FrailPool):
+    """Each worker dies behind its first game; the first `stillborn` ones together, before they have any."""
+
+    def __init__(self, count: int, stillborn: int, slots: int = 4) -> None:
+        super().__init__()
+        self.count, self.stillborn, self.slots = count, stillborn, slots
+        self.most_waiting = 0
+
+    def size(self) -> int:
+        return self.count
+
+    def receive(self, workers: list[WorkerHandle], seconds: float) -> Iterator[tuple[WorkerHandle, tuple]]:
+        for worker in workers:
+            assert isinstance(worker, PretendWorker)
+            self.most_waiting = max(self.most_waiting, len(worker.waiting))
+            if self.workers.index(worker) < self.stillborn:
+                yield worker, (ENDED, "a worker ended")
+            elif worker.slots == 0:
+                yield worker, (READY, "a network", False, self.slots)
+            elif worker.waiting:
+                yield worker, game(worker.waiting.pop(0))
+                yield worker, (ENDED, "a worker ended")
+
+
+@pytest.mark.parametrize(("count", "stillborn"), [(1, 0), (1, 2), (4, 4)])
+def test_failures_with_games_between_them_or_together_end_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, stillborn: int,
+) -> None:
+    monkeypatch.setattr(selfplay.supervisor, "PATIENCE_SECONDS", 0.0)
+    supervisor = Supervisor(open_batch(tmp_path, replace(SETTINGS, games=8), False), MortalPool(count, stillborn))
+    assert supervisor.run() == "" and supervisor.progress.games == 8
+
+
+def test_no_worker_takes_the_share_of_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selfplay.supervisor, "PATIENCE_SECONDS", 0.0)
+    pool = MortalPool(2, 0, slots=64)
+    assert Supervisor(open_batch(tmp_path, replace(SETTINGS, games=8), False), pool).run() == ""
+    assert pool.most_waiting == 4

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from board.stone import Stone
 from common.lock_file import take_lock
 from nn.data.data_generator import generate_game_data
 from nn.data.labels import LabelFile, read_labels
+from nn.evaluation import Answers
+from nn.feature import Positions
 from nn.inference.loading import load_evaluator
 from nn.network.dual_net import DualNet
 from nn.network.kinds import make_pooled_net
@@ -25,8 +28,9 @@ from tests.tools.in_process import ProgramRunner
 from tests.tools.labels import compare_with_teacher
 from tools.draw_games import LOCK_FILE, main, name_network
 from tools.labellib import drawing
-from tools.labellib.drawing import DrawSettings, Shard
-from tools.labellib.walks import draw_move
+from tools.labellib.drawing import CUTOFF, STRANGE, STRANGE_CUTOFF, Drawer, DrawSettings, Shard
+from tools.labellib.judging import new_judged
+from tools.labellib.walks import Walks, draw_move
 
 SIZE, GAMES = 5, 12
 
@@ -171,3 +175,47 @@ def test_own_eyes_are_not_filled() -> None:
     policy[geometry.policy_index[coordinate("A1")]] = 1.0
     random_state = new_random_state(np.random.default_rng(1))
     assert draw_move(board.state, policy, 1.0, 0.0, geometry.policy_pos, random_state, np.zeros(10)) == PASS
+
+
+@pytest.fixture
+def drawer(tmp_path: Path, models: tuple[str, str]) -> Drawer:
+    """Games of a teacher and a student that have just begun."""
+    begun = Drawer(Shard(DrawSettings(*models, SIZE, 2.5, 0.5, 0), tmp_path, 0, False))
+    begun._judged = new_judged(GAMES, begun._longest, SIZE)
+    return begun
+
+
+def test_the_student_is_asked_for_its_own_moves_and_each_game_is_told_how_it_stands(
+    drawer: Drawer, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    student, asked, draws, rows = drawer._student, [], [], np.arange(GAMES)
+    assert student is not None
+    answer = student.ask
+
+    def ask(walks: Walks, rows: np.ndarray, positions: Positions, komi: np.ndarray) -> tuple[np.ndarray, Answers]:
+        asked.append((rows, komi))
+        return answer(walks, rows, positions, komi)
+
+    def walk_on(_: Walks, rows: np.ndarray, *rest: Any) -> None:
+        draws.append(rest[1])
+        rest[-1][:] = rows == 3
+
+    drawer._komi[:] = np.arange(GAMES)
+    monkeypatch.setattr(student, "ask", ask)
+    monkeypatch.setattr(drawing, "walk_on", walk_on)
+    for move, strange in ((0, 0.0), (1, 1.0)):
+        drawer._strange[:] = strange
+        assert list(np.flatnonzero(drawer._step(rows, move))) == [3]
+    for move, (some, komi) in enumerate(asked):
+        assert list(some) == list(np.flatnonzero(drawer._of_student[:, move])) and (komi == drawer._komi[some]).all()
+    assert (draws[0].cutoff == CUTOFF).all() and (draws[0].temperature != STRANGE).all()
+    assert (draws[1].cutoff == STRANGE_CUTOFF).all() and (draws[1].temperature == STRANGE).all()
+
+
+@pytest.mark.parametrize("win_rate", [0.0, 1.0])
+def test_decided_games_end_but_those_that_are_kept(drawer: Drawer, win_rate: float) -> None:
+    rows = np.arange(GAMES)
+    drawer._judged.win_rate[:] = win_rate
+    drawer._judged.win_rate[0, 5] = 0.5
+    ended = drawer._is_settled(rows, 7)
+    assert not ended[0] and 0 < ended.sum() < GAMES and (ended == ~drawer._plays_on)[1:].all()
