@@ -34,9 +34,9 @@ def describe_error(error: Exception) -> Message:
     return {"type": "error", "text": str(error), "sentence": sentence, "values": [str(value) for value in values]}
 
 
-def describe_collection(games: int) -> Message:
-    """Return what to say of a file of so many games."""
-    return {"type": "notice", "sentence": "the file has {0} games; this is the first", "values": [str(games)]}
+def describe_collection() -> Message:
+    """Return what to say of a file of several games."""
+    return {"type": "notice", "sentence": "the file has several games; this is the first", "values": []}
 
 
 def describe_position(table: Table) -> Message:

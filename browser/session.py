@@ -67,6 +67,7 @@ class TabSession:
         self._hall, self._seat = hall, seat
         self.outbox = Outbox()
         self._table = seat.table
+        is_known = is_known and not seat.table.is_fresh  # else the page may have a game of its own
         self.player = Player(seat.table, seat.settings, hall.engines, hall.thinker, self.outbox.put)
         sizes = hall.engines.sizes
         self.outbox.put({"type": "hello", "table": seat.name, "known": is_known, "sizes": [sizes[0], sizes[-1]],
@@ -144,11 +145,11 @@ class TabSession:
     def do_load(self, fields: MessageFields) -> None:
         """Go on from a record: the bytes of a file, or a text that the page keeps."""
         record = fields.data("file") if fields.has("file") else fields.text("sgf")
-        games = self._table.load(record, fields.integers("path", MAX_NODES))
+        has_others = self._table.load(record, fields.integers("path", MAX_NODES))
         self._remember(fields)
         self._begin(wants_reply=fields.flag("reply", False))
-        if games > 1:
-            self.outbox.put(describe_collection(games))
+        if has_others:
+            self.outbox.put(describe_collection())
 
     def _remember(self, fields: MessageFields) -> None:
         """Take back what a page has kept beside the record (browser/describe.py): the clock, and how the game ended."""
@@ -200,6 +201,7 @@ class TabSession:
         is_players = self._table.to_move not in SIDES[self.player.settings.side]
         if is_players and self._table.loss is not None:
             self._table.forget_result()
+            self.player.keep()
             removed = []
         else:
             removed = self._table.undo(self._moves_of_a_turn(is_players))
@@ -250,7 +252,7 @@ class TabSession:
         self._send_settings()
         if self.player.is_replying and new == replace(old, analyze=new.analyze, analysis_visits=new.analysis_visits):
             return  # what is shown of a search does not begin it again
-        self.player.disturb(new.side != old.side or self.player.owns_turn)
+        self.player.disturb((new.side != old.side or self.player.owns_turn) and fields.flag("reply", True))
 
     def _read_settings(self, fields: MessageFields) -> PlaySettings:
         """Return the settings with those changed that are named."""

@@ -11,9 +11,8 @@ from board.ruleset import Rules
 from board.stone import Stone
 from browser.clock import MINUTE, GameClock
 from browser.points import PASS_POINT, to_pos
-from nn.model_file import describe_sizes
 from sgf.game_tree import ROOT, GameTree
-from sgf.grammar import SGFError, count_games, to_utf8
+from sgf.grammar import SGFError, has_several_games, to_utf8
 from sgf.match_result import format_score
 
 MAX_NODES = 20_000
@@ -69,6 +68,7 @@ class Table:
         self._rules, self._sizes = rules, sizes
         self.clock: GameClock | None = None
         self.new(size, rules.komi, 0)
+        self.is_fresh = True  # until somebody begins, brings or plays a game
 
     # --- beginning ----------------------------------------------------------------------------------------------
 
@@ -84,11 +84,12 @@ class Table:
         except ValueError as error:
             raise TableError(str(error)) from None
         self._take(tree, ROOT)
+        self.is_fresh = False
         if minutes:
             self.clock = GameClock(MINUTE * minutes, MINUTE * minutes)
 
-    def load(self, record: str | bytes, path: Iterable[int] = ()) -> int:
-        """Go on from the first game of an SGF record, and return how many it has; raises TableError.
+    def load(self, record: str | bytes, path: Iterable[int] = ()) -> bool:
+        """Go on from the first game of an SGF record, and return whether it has others; raises TableError.
 
         `path` says which child to take at each step.
         """
@@ -104,16 +105,21 @@ class Table:
         except SGFError as error:
             raise TableError("this game cannot be read: {0}", error) from None
         self._take(tree, here)
+        self.is_fresh = False
         for node in tree:
             if (winrate := tree.winrate(node)) is not None:
                 self.views[node] = NodeView(winrate, tree.lead(node), 0)
-        return count_games(data)
+        return has_several_games(data)
 
     def _check_size(self, size: int) -> None:
         """Raise TableError for a size that the network does not play."""
-        if size not in self._sizes:
-            raise TableError("this model plays {0}, not {1}x{1}: start with another one (--model)",
-                             describe_sizes(self._sizes), size)
+        if size in self._sizes:
+            return
+        first, last = self._sizes[0], self._sizes[-1]
+        if first == last:
+            raise TableError("this model plays {0}, not {1}x{1}: start with another one (--model)", first, size)
+        raise TableError("this model plays {0} to {1}, not {2}x{2}: start with another one (--model)",
+                         first, last, size)
 
     def _take(self, tree: GameTree, here: int) -> None:
         """Make a tree the game."""
@@ -170,6 +176,7 @@ class Table:
             raise TableError("the game has {0} nodes, more cannot be kept", f"{MAX_NODES:,}")
         if self.ending is not None and self.ending.node == self.here:  # it goes on
             self.forget_result()
+        self.is_fresh = False
         self.here = self.tree.play(self.here, color, pos)
         self.board.put_stone(pos, color)
         if self.clock is not None:
@@ -194,14 +201,20 @@ class Table:
             self.clock.stop()
 
     def undo(self, moves: int) -> list[int]:
-        """Take back moves at the end of a line; return the nodes that are gone."""
+        """Take back moves at the end of a line; return the nodes that are gone: not those of another line."""
         if self.tree.children(self.here):
             raise TableError("moves are taken back at the end of a line: go there, or delete from here")
         line = self.tree.line_to(self.here)
         if len(line) == 1:
             raise TableError("there is no move to take back")
-        first = line[max(1, len(line) - moves)]
-        return self.remove(first)
+        here, first = line[max(0, len(line) - 1 - moves)], line[-1]
+        for node in line[:0:-1][1:moves]:
+            if len(self.tree.children(node)) > 1:
+                break
+            first = node
+        gone = self.remove(first)
+        self.go(here)
+        return gone
 
     def remove(self, node: int) -> list[int]:
         """Take a node with all that comes after it out of the game; return the nodes that are gone."""

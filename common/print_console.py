@@ -22,7 +22,7 @@ def print_err(*values: object) -> None:
 
 def accept_any_letter() -> None:
     """Have stdout show a letter that it has no code for by its number, as stderr does: no name is to end a program."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")
 
 

@@ -51,7 +51,7 @@ def how_to_install(folder: Path) -> str:
 
 def how_to_unset(variable: str) -> str:
     """Return what to do about a variable of the environment."""
-    return f"type: set {variable}=" if os.name == "nt" else f"type: unset {variable}"
+    return f'type: $env:{variable}="" (in cmd: set {variable}=)' if os.name == "nt" else f"type: unset {variable}"
 
 
 def how_to_own(folder: Path) -> str:

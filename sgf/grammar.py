@@ -7,6 +7,8 @@ broken one.
 import codecs
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 
 from sgfmill import sgf_grammar
 
@@ -23,6 +25,8 @@ NO_MOVES = "no moves"
 TOO_LONG = "too long"
 UNREADABLE = "unreadable file"
 
+# Encodings that programs declare without keeping to them: other bytes are Latin-1 there, not damaged letters.
+ALPHABETIC = ("utf-8", "utf8", "ascii", "us-ascii", "latin-1", "latin1", "iso-8859-1")
 DECLARED_ENCODING = re.compile(rb"CA\s*\[([^\]]{1,40})\]")
 # A line that starts a game rather than a variation: its first node has one of the root properties.
 NEXT_GAME = re.compile(rb"\n[ \t]*\(\s*;(?=[^;()]*\b(?:FF|GM|SZ)\s*\[)")
@@ -47,7 +51,8 @@ def to_utf8(data: bytes) -> bytes:
     """Return SGF data as UTF-8.
 
     Tried in order: a byte order mark, the declared encoding (CA), UTF-8, Shift_JIS where bytes occur that Latin-1
-    text never has, Latin-1. This happens before parsing because a Shift_JIS letter may contain "]" or a backslash.
+    text never has, the declared one without its damaged letters (where it is one of East Asia), Latin-1. This happens
+    before parsing because a Shift_JIS letter may contain "]" or a backslash.
     """
     if data.isascii():
         return data
@@ -63,6 +68,9 @@ def to_utf8(data: bytes) -> bytes:
             return data.decode(name).encode()
         except (LookupError, ValueError):  # the latter also for a name with a NUL
             continue
+    if declared and names[0].lower().replace("_", "-") not in ALPHABETIC:
+        with suppress(LookupError, ValueError):  # a damaged letter spoils no others
+            return data.decode(names[0], "replace").encode()
     return data.decode("latin-1").encode()
 
 
@@ -103,9 +111,9 @@ def read_main_lines(data: bytes) -> Iterator[tuple[int, list[Node] | SGFError]]:
             return
 
 
-def count_games(data: bytes) -> int:
-    """Return how many games SGF data has, broken ones among them."""
-    return sum(1 for _ in read_main_lines(data))
+def has_several_games(data: bytes) -> bool:
+    """Return whether SGF data has more than one game, a broken second one counted; the rest is not looked at."""
+    return len(list(islice(read_main_lines(data), 2))) > 1
 
 
 def _tokenise(data: bytes, start: int) -> tuple[list[tuple[str, bytes]], int]:

@@ -40,8 +40,8 @@ REINFORCEMENT_LAYOUT = Layout("generation", (
 
 
 @contextmanager
-def _tell_if_closed() -> Iterator[None]:
-    """Go on where a file may not be written now."""
+def go_on_without() -> Iterator[None]:
+    """Go on where a file may not be written now, as where a spreadsheet has it open; say so."""
     try:
         yield
     except PermissionError as error:
@@ -75,14 +75,8 @@ class RunTable:
     def write(self) -> None:
         """Write the CSV, replacing the file as a whole; raises OSError.
 
-        What was no table of such a run is kept beside it. One that a spreadsheet keeps others from writing is left as
-        it is, which is said: the next row brings this one along.
+        What was no table of such a run is kept beside it.
         """
-        with _tell_if_closed():
-            self._write()
-
-    def _write(self) -> None:
-        """Write the CSV; raises OSError."""
         if self._is_strange:
             kept = self.path.with_name(f"{self.path.name}.old")
             write_atomically(kept, self.path.read_bytes())
@@ -119,8 +113,7 @@ class RunTable:
             axes.locator_params(axis="x", integer=True)
             axes.grid(alpha=0.3)
             axes.legend()
-        with _tell_if_closed():
-            write_picture(figure, self.path.with_suffix(".png"), 100)
+        write_picture(figure, self.path.with_suffix(".png"), 100)
 
     def _points(self, name: str) -> Iterable[tuple[int, float]]:
         """Yield number and value of every row that has a number in the column."""

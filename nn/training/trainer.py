@@ -33,7 +33,7 @@ from nn.training.recipe import Recipe, make_schedule
 from nn.training.recorded_gradients import RecordedGradients
 from nn.training.run_config import RunProgress, TrainConfig, TrainError
 from nn.training.run_files import RunFiles
-from nn.training.run_table import RunTable
+from nn.training.run_table import RunTable, go_on_without
 from nn.training.start import make_first_network
 from program import PROGRAM_NAME, VERSION
 
@@ -142,7 +142,8 @@ class Trainer:
                     return signal.Signals(number).name
                 self._end_epoch()
         if self.is_first:
-            self.table.draw()
+            with go_on_without():
+                self.table.draw()
         return ""
 
     def _train_epoch(self, stop: StopRequest) -> int:
@@ -293,7 +294,8 @@ class Trainer:
         columns |= train.columns("train") if train else {}
         columns |= test.columns("test") if test else {}
         self.table.update(self.row_number, columns)
-        self.table.write()
+        with go_on_without():
+            self.table.write()
 
     def save_state(self) -> None:
         """Write the checkpoint; raises OSError, and then the old one is intact."""

@@ -212,6 +212,7 @@ def test_candidates_tree_and_mistakes_without_a_mouse(page: Page) -> None:
     expect(page.locator(":focus")).to_have_text(chosen)
     page.keyboard.press("Enter")
     expect(page.locator("#status")).to_contain_text(f"Black {chosen}. White to move.")
+    expect(page.locator("#candidates tbody button").first).to_be_focused()  # of the next position
     page.focus("#search-tree summary")
     page.keyboard.press("Enter")
     expect(page.locator("#branch tbody button").first).to_be_visible()
@@ -285,10 +286,30 @@ def test_a_link_where_the_line_is_not_encrypted(page: Page) -> None:
     click(page, 2, 2)
     expect_stones(page, 1, 1)
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")
-    page.click("[data-do=link]")
+    page.focus("[data-do=link]")
+    page.keyboard.press("Enter")
     expect(page.locator("#notice")).to_contain_text("on the clipboard")
+    expect(page.locator("[data-do=link]")).to_be_focused()
     page.evaluate("delete navigator.clipboard")
     assert "#game=" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_keys_that_are_held_or_go_through_a_list_do_no_harm(page: Page) -> None:
+    page.focus("#side")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#side")).to_have_value("none")
+    expect(page.locator("#number")).to_have_text("0")
+    page.keyboard.press("ArrowUp")
+    for number, x in enumerate(range(3), start=1):
+        click(page, x, 2)
+        expect_stones(page, number, number)
+    page.focus("[data-do=undo]")
+    for _ in range(3):
+        page.keyboard.down("Enter")  # once, and twice again while it is held
+    page.keyboard.up("Enter")
+    expect_stones(page, 2, 2)
+    page.wait_for_timeout(300)
+    expect_stones(page, 2, 2)
 
 
 def test_two_tabs_and_a_link_from_one_to_the_other(page: Page, address: str) -> None:

@@ -221,7 +221,7 @@ def test_the_first_of_several_games_is_opened_and_that_is_said() -> None:
             tab = await here.open()
             await tab.send("load", sgf="(;SZ[5];B[aa])(;SZ[5];B[bb])(;SZ[5];B[cc])", path=[])
             notice = await tab.until("notice")
-            assert notice["sentence"].format(*notice["values"]) == "the file has 3 games; this is the first"
+            assert notice["sentence"] == "the file has several games; this is the first"
             assert len(tab.latest["nodes"]["nodes"]) == 2
     run(load)
 
@@ -855,15 +855,24 @@ def test_a_file_is_read_in_its_own_letters(declared: str, encoding: str) -> None
     run(load)
 
 
-def test_a_new_table_takes_the_place_of_no_game_that_a_page_keeps() -> None:
+@pytest.mark.parametrize("side", ["none", "black", "both"])
+def test_a_new_table_takes_the_place_of_no_game_that_a_page_keeps(side: str) -> None:
+    """The page offers its game again as often as it comes, until somebody plays."""
     async def come() -> None:
         async with room() as here:
             tab = await here.open()
-            await tab.ask("load", sgf="(;GM[1]SZ[13];B[cc])")
-            assert "kept" not in tab.latest
+            for _ in range(2):
+                assert not tab.latest["hello"]["known"]
+                await tab.send("set", side=side, reply=False)
+                await tab.ask("load", sgf="(;GM[1]SZ[13];B[cc])")
+                assert "kept" not in tab.latest
+                await tab.socket.close()
+                tab = await here.open(tab.latest["hello"]["table"])
             await tab.send("set", side="none")
             await tab.send("play", point=3)
             assert "B[da]" in (await tab.until("kept"))["sgf"]
+            await tab.socket.close()
+            assert (await here.open(tab.latest["hello"]["table"])).latest["hello"]["known"]
     run(come)
 
 
@@ -898,8 +907,25 @@ def test_moves_are_taken_back_at_the_end_and_a_lost_game_only_from_its_loss() ->
             await tab.until("game", lambda message: message["result"] == "W+R")
             assert "the game is over" in (await tab.ask("genmove"))["text"]
             await tab.send("undo")
+            assert "RE[" not in (await tab.until("kept"))["sgf"]
             await tab.until("game", lambda message: not message["result"])
             assert (await tab.until("position"))["number"] == 2
+    run(play)
+
+
+def test_a_variation_that_is_taken_back_leaves_the_record() -> None:
+    """The player's move was the record's own, the engine's reply another one."""
+    async def play() -> None:
+        async with room(visits=1) as here:
+            tab = await here.open()
+            await tab.send("load", sgf="(;SZ[5];B[cc];W[bb];B[dd];W[db];B[bd])", path=[0, 0])
+            await tab.until("position", lambda message: message["number"] == 2)
+            await tab.send("play", point=18)
+            await tab.until("position", lambda message: message["number"] == 4)
+            await tab.send("undo")
+            assert (await tab.until("position"))["number"] == 2
+            kept = (await tab.until("kept"))["sgf"].replace("\n", "")
+            assert kept.endswith(";B[cc];W[bb];B[dd];W[db];B[bd])")
     run(play)
 
 

@@ -13,10 +13,12 @@ import torch
 
 from nn.data.selfplay_data import generate_reinforcement_learning_data
 from nn.network.weights import load_network, save_network
-from nn.training.checkpoint import plan_reinforcement
+from nn.training.checkpoint import Resume, describe_finished, plan_reinforcement
 from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, train
 from nn.training.precision import FullPrecision, MixedPrecision
 from nn.training.run_config import RunProgress
+from nn.training.run_files import RunFiles
+from nn.training.run_table import SUPERVISED_LAYOUT, RunTable
 from nn.training.trainer import Trainer
 from tests.nn.samples import write_data
 from tests.nn.selfplay_games import SIZE, write_games
@@ -312,3 +314,38 @@ def test_a_model_that_is_worse_than_before_is_saved_by_reinforcement_alone(
     trainer.progress.best_loss = 0.0
     trainer.run()
     assert config.output.exists()
+
+
+def test_a_table_that_is_open_elsewhere_ends_no_training(supervised: TrainConfig, monkeypatch: pytest.MonkeyPatch,
+                                                       capsys: pytest.CaptureFixture[str]) -> None:
+    """As in a spreadsheet on Windows; a run that has no next row to write does end."""
+    replace_file, table = os.replace, supervised.output.with_name("sl-metrics.csv")
+
+    def refuse(source: str, target: Path) -> None:
+        if Path(target) == table:
+            raise PermissionError(13, "Access is denied", str(target))
+        replace_file(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    assert train(supervised) == "" and supervised.output.exists() and not table.exists()
+    assert f"{table}; the run goes on" in capsys.readouterr().err
+    rows = RunTable(table, SUPERVISED_LAYOUT)
+    rows.update(1, {"epoch": "1"})
+    with pytest.raises(PermissionError):
+        rows.write()
+
+
+def test_a_run_by_minutes_goes_on_with_more_of_them(supervised: TrainConfig) -> None:
+    supervised.output.parent.mkdir()
+    supervised.output.touch()
+    state = {"progress": RunProgress(seconds=60.0, finished=True), "identity": supervised.identity()}
+    for minutes, is_finished in ((0.5, True), (1.0, True), (2.0, False)):
+        longer = replace(supervised, epochs=None, minutes=minutes)
+        assert bool(describe_finished(longer, RunFiles(supervised.output), state)) == is_finished
+
+
+@pytest.mark.parametrize(("name", "value"), [("seed", 1), ("batch_size", 4), ("test_share", 0.5), ("data", ["b"])])
+def test_a_pass_over_other_batches_starts_over(supervised: TrainConfig, name: str, value: Any) -> None:
+    own, at = supervised.identity() | {"data": ["a"]}, RunProgress(generation=2, batch=3)
+    assert plan_reinforcement(supervised.output, at, own, at, own) is Resume.EXACT
+    assert plan_reinforcement(supervised.output, at, own, at, own | {name: value}) is Resume.NEW_DATA

@@ -1,7 +1,6 @@
 """The table of a run: two programs keep their columns in it, and a picture."""
 from __future__ import annotations
 
-import os
 import re
 import sys
 from pathlib import Path
@@ -29,19 +28,6 @@ def test_two_hands_write_one_table(tmp_path: Path) -> None:
     training.keep_until(2)
     training.write()
     assert path.read_text() == "generation,step,test_loss,elo\n0,,,-100\n2,20,1.25,30\n"
-
-
-def test_a_table_that_is_open_elsewhere_ends_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                                    capsys: pytest.CaptureFixture[str]) -> None:
-    table = RunTable(tmp_path / "sl-metrics.csv", SUPERVISED_LAYOUT)
-    table.update(1, {"train_policy_loss": "4"})
-    with monkeypatch.context() as closed:
-        closed.setattr(os, "replace", lambda source, _: (_ for _ in ()).throw(PermissionError(13, "Access is denied")))
-        table.write()
-    assert "sl-metrics.csv; the run goes on" in capsys.readouterr().err and not list(tmp_path.iterdir())
-    table.update(2, {"train_policy_loss": "3"})
-    table.write()
-    assert (tmp_path / "sl-metrics.csv").read_text() == "step,train_policy_loss\n1,4\n2,3\n"
 
 
 @pytest.mark.parametrize("content", [

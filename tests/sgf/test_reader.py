@@ -271,3 +271,9 @@ def test_who_is_to_move_is_told_without_stones_too() -> None:
 def test_a_handicap_of_one_is_none() -> None:
     """Programs write HA[1] where White begins without any stone."""
     assert SGFReader(b"(;SZ[5]HA[1];W[cc])").to_move == Stone.WHITE
+
+
+def test_a_damaged_letter_spoils_no_others() -> None:
+    data = "(;SZ[9]CA[Shift_JIS]PB[木谷実]PW[?可能性])".encode("cp932").replace(b"?", b"\x85 ")
+    assert "PB[木谷実]" in to_utf8(data).decode() and "可能性]" in to_utf8(data).decode()
+    assert to_utf8("(;SZ[9]CA[UTF-8]PB[André])".encode("latin-1")).decode() == "(;SZ[9]CA[UTF-8]PB[André])"

@@ -79,8 +79,8 @@ export class Branch {
     bar.style.width = `${(100 * edge.visits) / most}%`;
     row.insertCell().append(bar);
     if (edge.visits) {
-      row.onclick = () => {
-        this.takesFocus = row.contains(document.activeElement); // its own row goes
+      row.onclick = (event) => {
+        this.takesFocus = event.detail === 0; // by a key: its own row goes
         this.look([...this.path, edge.point]);
       };
     }

@@ -25,7 +25,7 @@ const receivers = {
     $("model").textContent = message.model.split(/[\\/]/).pop();
     fill($("new-size"), range(message.sizes[0], message.sizes[1]).map((size) => [size, `${size}×${size}`]));
     const set = JSON.parse(sessionStorage.getItem("settings") ?? "null");
-    if (!message.known && set) connection.send("set", set);
+    if (!message.known && set) connection.send("set", { ...set, reply: !state.kept?.sgf });
     if (!message.known && state.kept?.sgf) connection.send("load", state.kept);
     state.isKeptHere = message.known;
     state.thinking = false;

@@ -11,6 +11,7 @@ import { colorName, pointName } from "./words.js";
 const GRADES = { points: [1.5, 4], rate: [0.06, 0.15] };
 const MAX_MISTAKES = 12;
 const MAX_ROWS = 8;
+let chosenAt = null; // the node where a candidate was chosen by a key: the first one of the next has the focus then
 
 export function drawClock() {
   const clock = game.position?.clock;
@@ -38,9 +39,16 @@ export function drawCandidates(shown, board) {
     for (const content of cells) row.insertCell().append(content);
     row.onmouseenter = () => board.hover(move.point);
     row.onmouseleave = () => board.hover(null);
-    row.onclick = () => connection.send("play", { point: move.point });
+    row.onclick = (event) => {
+      chosenAt = event.detail === 0 ? game.position.node : null;
+      connection.send("play", { point: move.point });
+    };
     return row;
   }));
+  if (document.activeElement !== document.body) chosenAt = null; // somebody has gone elsewhere
+  if (chosenAt === null || chosenAt === game.position.node || !body.rows.length) return;
+  body.rows[0].querySelector("button").focus({ preventScroll: true });
+  chosenAt = null;
 }
 
 const signed = (number) => (number > 0 ? "+" : "") + number.toFixed(1);

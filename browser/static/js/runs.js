@@ -53,8 +53,8 @@ async function look() {
     $("notice").textContent = say("closed");
     $("notice").hidden = false;
   }
-  draw();
   setTimeout(look, POLL_MS);
+  draw();
 }
 
 const draw = () => drawWithFocus(drawAll);

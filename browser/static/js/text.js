@@ -79,7 +79,7 @@ const WORDS = {
     badPoint: "{0} はこの碁盤の点ではありません。", passWord: "パス", reviewDone: "{0} / {1}", stop: "中止",
     noMistakes: "大きな失着はありません。", handicapNone: "なし",
     // What the server says, by its English.
-    "the file has {0} games; this is the first": "棋譜が {0} 局あります。最初の一局を開きました。",
+    "the file has several games; this is the first": "棋譜が二局以上あります。最初の一局を開きました。",
     "{0} cannot be played: there is a stone": "{0} には打てません。石があります。",
     "{0} cannot be played: the ko cannot be retaken at once": "{0} には打てません。コはすぐに取り返せません。",
     "{0} cannot be played: it repeats an earlier position": "{0} には打てません。前と同じ局面になります。",
@@ -92,7 +92,8 @@ const WORDS = {
     "this game cannot be read: {0}": "この棋譜は読めません: {0}", "this variation cannot be shown: {0}": "この変化は表示できません: {0}",
     "the record has {0} bytes, {1} at most can be read": "棋譜が {0} バイトあります。{1} バイトまで読めます。",
     "the game has {0} nodes, more cannot be kept": "局面が {0} あり、これ以上は増やせません。",
-    "this model plays {0}, not {1}x{1}: start with another one (--model)": "このモデルは {0} の碁盤用です。{1}路盤には別のモデルを --model で指定してください。",
+    "this model plays {0}, not {1}x{1}: start with another one (--model)": "このモデルは {0} 路盤用です。{1}路盤には別のモデルを --model で指定してください。",
+    "this model plays {0} to {1}, not {2}x{2}: start with another one (--model)": "このモデルは {0} から {1} 路盤用です。{2}路盤には別のモデルを --model で指定してください。",
     "komi {0} is more than the board has points": "コミ {0} は碁盤の点の数より大きいです。",
     "handicap {0} is not 0 or 2 to {1}": "置石は 0、または 2 から {1} です ({0} は不可)。", "{0} is no point of this board": "{0} はこの碁盤の点ではありません。",
   },

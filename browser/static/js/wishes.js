@@ -67,11 +67,13 @@ async function copy(text) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
+    const focused = document.activeElement;
     const area = Object.assign(document.createElement("textarea"), { value: text, className: "for-readers" });
     document.body.append(area);
     area.select();
     const isCopied = document.execCommand("copy");
     area.remove();
+    focused.focus();
     return isCopied;
   }
 }
@@ -87,6 +89,7 @@ document.addEventListener("click", (event) => {
 });
 
 document.addEventListener("keydown", (event) => {
+  if (event.repeat && event.key === "Enter" && event.target.closest("button")) return event.preventDefault();
   const isTyping = event.target.closest("input:not([type=checkbox]), select, textarea, dialog");
   const name = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
   const isHeld = event.repeat && !event.key.startsWith("Arrow"); // a key that lies there takes no game back
