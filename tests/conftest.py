@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 
 import numba
@@ -34,23 +33,9 @@ def pytest_configure(config: pytest.Config) -> None:
         compile_once()
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, so that in the end no worker waits for another.
-
-    Each worker of xdist is given the next part of the tests, as many as the others: a part of the slow ones is at the
-    beginning of each. Those of a file, which may share a server, stay together.
-    """
-    workers = getattr(config, "workerinput", {}).get("workercount", 1)
-    quick = [item for item in items if item.get_closest_marker("slow") is None]
-    slow = [item for item in items if item.get_closest_marker("slow") is not None]
-    parts: list[list[pytest.Item]] = [[] for _ in range(workers)]
-    for number, (_, tests) in enumerate(groupby(slow, key=lambda item: item.path)):
-        parts[number % workers] += tests
-    for number, part in enumerate(parts, start=1):
-        room = len(items) * number // workers - len(items) * (number - 1) // workers - len(part)
-        part += quick[:max(0, room)]
-        del quick[:max(0, room)]
-    items[:] = [*(item for part in parts for item in part), *quick]
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, so that in the end no worker waits for another."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def compile_once() -> None:
