@@ -336,15 +336,15 @@ class Player:
 
     # --- showing ------------------------------------------------------------------------------------------------
 
-    def show(self, changed: list[int], reset: bool = False, removed: list[int] | None = None,
-             keeps: bool = True) -> None:
-        """Send the position that is looked at and the nodes that have changed; the page `keeps` these."""
+    def show(self, changed: list[int], reset: bool = False, removed: list[int] | None = None) -> None:
+        """Send the position that is looked at and the nodes that have changed."""
         if changed or removed or reset:
             self._send(describe_nodes(self.table, changed, reset, removed or []))
         self._send(describe_position(self.table))
-        if keeps and (changed or removed or reset):
+        if changed or removed or reset:
             self.keep()
 
     def keep(self) -> None:
-        """Send what the page keeps of the game."""
-        self._send(describe_memory(self.table, MAX_KEPT_NODES))
+        """Send what the page keeps of the game; of a fresh table nothing: the page may have a game of its own."""
+        if not self.table.is_fresh:
+            self._send(describe_memory(self.table, MAX_KEPT_NODES))

@@ -67,13 +67,13 @@ class TabSession:
         self._hall, self._seat = hall, seat
         self.outbox = Outbox()
         self._table = seat.table
-        is_known = is_known and not seat.table.is_fresh  # else the page may have a game of its own
+        is_known = is_known and not seat.table.is_fresh
         self.player = Player(seat.table, seat.settings, hall.engines, hall.thinker, self.outbox.put)
         sizes = hall.engines.sizes
         self.outbox.put({"type": "hello", "table": seat.name, "known": is_known, "sizes": [sizes[0], sizes[-1]],
                          "levels": FULL_LEVEL, "searchLevel": FIRST_SEARCH, "komi": hall.options.komi,
                          "model": hall.options.model, "program": f"{PROGRAM_NAME} {VERSION}"})
-        self._show_all(keeps=is_known)
+        self._show_all()
         self._send_settings()
         if seat.awaits_reply:
             self.player.disturb(wants_reply=True)
@@ -112,10 +112,10 @@ class TabSession:
         self.player.end_review()
         self.player.disturb()
 
-    def _show_all(self, keeps: bool = True) -> None:
-        """Send everything about the game; a page that brings a game of its own `keeps` that one."""
+    def _show_all(self) -> None:
+        """Send everything about the game."""
         self.outbox.put(describe_game(self._table))
-        self.player.show(list(self._table.tree), reset=True, keeps=keeps)
+        self.player.show(list(self._table.tree), reset=True)
 
     def _show_result(self) -> None:
         """Tell how the game has ended, or that it goes on."""

@@ -84,7 +84,6 @@ class Table:
         except ValueError as error:
             raise TableError(str(error)) from None
         self._take(tree, ROOT)
-        self.is_fresh = False
         if minutes:
             self.clock = GameClock(MINUTE * minutes, MINUTE * minutes)
 
@@ -93,7 +92,7 @@ class Table:
 
         `path` says which child to take at each step.
         """
-        data = record.encode("utf-8", "replace") if isinstance(record, str) else to_utf8(record)
+        data = to_utf8(record)
         if len(data) > MAX_SGF_BYTES:
             raise TableError("the record has {0} bytes, {1} at most can be read",
                              *map("{:,}".format, (len(data), MAX_SGF_BYTES)))
@@ -105,7 +104,6 @@ class Table:
         except SGFError as error:
             raise TableError("this game cannot be read: {0}", error) from None
         self._take(tree, here)
-        self.is_fresh = False
         for node in tree:
             if (winrate := tree.winrate(node)) is not None:
                 self.views[node] = NodeView(winrate, tree.lead(node), 0)
@@ -123,7 +121,7 @@ class Table:
 
     def _take(self, tree: GameTree, here: int) -> None:
         """Make a tree the game."""
-        self.tree, self.here = tree, here
+        self.tree, self.here, self.is_fresh = tree, here, False
         self.board = tree.board_at(here)
         self.views: dict[int, NodeView] = {}
         self.clock = None
@@ -207,13 +205,13 @@ class Table:
         line = self.tree.line_to(self.here)
         if len(line) == 1:
             raise TableError("there is no move to take back")
-        here, first = line[max(0, len(line) - 1 - moves)], line[-1]
-        for node in line[:0:-1][1:moves]:
+        depth, first = max(0, len(line) - 1 - moves), line[-1]
+        for node in reversed(line[depth + 1:-1]):
             if len(self.tree.children(node)) > 1:
                 break
             first = node
         gone = self.remove(first)
-        self.go(here)
+        self.go(line[depth])
         return gone
 
     def remove(self, node: int) -> list[int]:
@@ -244,6 +242,7 @@ class Table:
 
     def _end(self, result: str, loser: Stone | None = None, on_time: bool = False) -> None:
         """Write a result that has come about at this node."""
+        self.is_fresh = False
         before = self.tree.result() if self.ending is None else self.ending.before
         self.tree.set_result(result)
         self.ending = GameEnd(self.here, loser, on_time, before)

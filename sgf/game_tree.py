@@ -59,13 +59,9 @@ class GameTree:
 
     @classmethod
     def read(cls, record: str | bytes, rules: Rules, max_nodes: int) -> "GameTree":
-        """Return the first game of an SGF record; raises SGFError for one that cannot be used.
-
-        Of bytes the encoding is found out (to_utf8); what a text says of one is what it was written in once.
-        """
-        data = record.encode("utf-8", "replace") if isinstance(record, str) else to_utf8(record)
+        """Return the first game of an SGF record; raises SGFError for one that cannot be used."""
         try:
-            game = Sgf_game.from_bytes(data, override_encoding="UTF-8")
+            game = Sgf_game.from_bytes(to_utf8(record), override_encoding="UTF-8")
         except (ValueError, RecursionError) as error:
             text = " ".join(str(error).split())
             if size := RECTANGULAR.fullmatch(text):

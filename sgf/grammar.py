@@ -47,13 +47,15 @@ class SGFError(ValueError):
         self.kind = kind
 
 
-def to_utf8(data: bytes) -> bytes:
-    """Return SGF data as UTF-8.
+def to_utf8(data: str | bytes) -> bytes:
+    """Return SGF data as UTF-8; what a text says of an encoding is what it was written in once.
 
-    Tried in order: a byte order mark, the declared encoding (CA), UTF-8, Shift_JIS where bytes occur that Latin-1
-    text never has, the declared one without its damaged letters (where it is one of East Asia), Latin-1. This happens
-    before parsing because a Shift_JIS letter may contain "]" or a backslash.
+    Of bytes are tried in order: a byte order mark, the declared encoding (CA), UTF-8, Shift_JIS where bytes occur that
+    Latin-1 text never has, the declared one without its damaged letters (where it is one of East Asia), Latin-1. This
+    happens before parsing because a Shift_JIS letter may contain "]" or a backslash.
     """
+    if isinstance(data, str):
+        return data.encode("utf-8", "replace")
     if data.isascii():
         return data
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

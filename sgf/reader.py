@@ -42,7 +42,7 @@ class SGFReader:
         if isinstance(source, bytes):
             data = to_utf8(source)
         elif literal:
-            data = str(source).encode("utf-8", "replace")
+            data = to_utf8(str(source))
         else:
             data = to_utf8(Path(source).read_bytes())
         self._read_nodes(read_main_line(data), board_size)

@@ -1,9 +1,8 @@
 // The search tree at one place: what PUCT compares there. Rows lead down, the path leads up again.
 
-import { makeRowButton } from "./page.js";
+import { $, makeRowButton } from "./page.js";
 import { say } from "./text.js";
 
-const $ = (id) => document.getElementById(id);
 const DIGITS = 3;
 // What stands for a value that the search has proven.
 const PROVEN = { win: "✓", draw: "=", loss: "✗" };

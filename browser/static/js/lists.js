@@ -1,7 +1,8 @@
 // The lists to choose from.
 
 import { shorten } from "./board.js";
-import { $, state } from "./state.js";
+import { $ } from "./page.js";
+import { state } from "./state.js";
 import { say } from "./text.js";
 
 const STRENGTHS = [1, 10, 50, 100, 200, 400, 1000, 3000, 10000];

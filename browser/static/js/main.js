@@ -6,9 +6,9 @@ import { connection } from "./connection.js";
 import { drawGraph } from "./graph.js";
 import { keep, keepPath } from "./kept.js";
 import { choose, fill, fillLists, range } from "./lists.js";
-import { drawWithFocus, notify, setUpPage } from "./page.js";
+import { $, drawWithFocus, notify, setUpPage } from "./page.js";
 import { drawCandidates, drawClock, drawReview, findMistakes, grade } from "./panels.js";
-import { $, game, state } from "./state.js";
+import { game, state } from "./state.js";
 import { say } from "./text.js";
 import { drawVariations } from "./variations.js";
 import { openLink, setUpWishes, uses } from "./wishes.js";
@@ -71,9 +71,13 @@ const receivers = {
   },
   kept({ type, ...content }) { keep(content.sgf && { ...content, path: game.path(), reply: state.thinking }); },
   record({ sgf, use }) { uses[use](sgf); },
-  error({ sentence, values }) { notify(say(sentence, ...values)); },
-  notice({ sentence, values }) { notify(say(sentence, ...values)); },
+  error: tell,
+  notice: tell,
 };
+
+function tell({ sentence, values }) {
+  notify(say(sentence, ...values));
+}
 
 // The server looks at no branch of the tree any more after a change of settings, and a new one at none yet.
 function lookAgain() {

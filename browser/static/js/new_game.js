@@ -1,7 +1,8 @@
 // The dialog that begins a new game.
 
 import { connection } from "./connection.js";
-import { $, game, state } from "./state.js";
+import { $ } from "./page.js";
+import { game, state } from "./state.js";
 
 // Who takes a handicap gives no komi, but there is no draw.
 const HANDICAP_KOMI = 0.5;

@@ -2,17 +2,19 @@
 
 import { currentLanguage, setLanguage, translate } from "./text.js";
 
+export const $ = (id) => document.getElementById(id);
+
 // onChange is called after the language was changed.
 export function setUpPage(onChange) {
-  const button = document.getElementById("language");
+  const button = $("language");
   const name = () => { button.textContent = currentLanguage() === "ja" ? "English" : "日本語"; };
   button.onclick = () => {
     setLanguage(currentLanguage() === "ja" ? "en" : "ja");
     name();
-    document.getElementById("notice").hidden = true; // it is in the other language
+    $("notice").hidden = true; // it is in the other language
     onChange();
   };
-  document.getElementById("theme").onclick = () => {
+  $("theme").onclick = () => {
     const isDark = getComputedStyle(document.documentElement).colorScheme === "dark";
     localStorage.setItem("theme", isDark ? "light" : "dark");
     document.documentElement.dataset.theme = localStorage.getItem("theme");
@@ -28,7 +30,7 @@ let noticeTimer = 0;
 
 // Show a message over the page for a while.
 export function notify(text) {
-  const notice = document.getElementById("notice");
+  const notice = $("notice");
   notice.textContent = text;
   notice.hidden = false;
   clearTimeout(noticeTimer);
@@ -44,5 +46,5 @@ export function makeRowButton(id, textContent) {
 export function drawWithFocus(draw) {
   const { id } = document.activeElement;
   draw();
-  if (id && document.activeElement === document.body) document.getElementById(id)?.focus({ preventScroll: true });
+  if (id && document.activeElement === document.body) $(id)?.focus({ preventScroll: true });
 }

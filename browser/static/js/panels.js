@@ -2,8 +2,8 @@
 
 import { shorten } from "./board.js";
 import { connection } from "./connection.js";
-import { makeRowButton } from "./page.js";
-import { $, game, isReviewing, state } from "./state.js";
+import { $, makeRowButton } from "./page.js";
+import { game, isReviewing, state } from "./state.js";
 import { say } from "./text.js";
 import { colorName, pointName } from "./words.js";
 

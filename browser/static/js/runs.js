@@ -1,10 +1,9 @@
 // The runs that are watched: cards with numbers, and curves of all chosen runs in the same charts.
 
 import { makeLink } from "./link.js";
-import { drawWithFocus, setUpPage } from "./page.js";
+import { $, drawWithFocus, setUpPage } from "./page.js";
 import { say } from "./text.js";
 
-const $ = (id) => document.getElementById(id);
 const POLL_MS = 5000;
 // The first colors; others are as far from each other as a circle allows.
 const GOLDEN_ANGLE = 137.5;

@@ -2,8 +2,6 @@
 
 import { Game } from "./game.js";
 
-export const $ = (id) => document.getElementById(id);
-
 export const game = new Game();
 
 export const state = {

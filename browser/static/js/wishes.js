@@ -4,8 +4,8 @@ import { connection } from "./connection.js";
 import { PASS } from "./game.js";
 import { makeLink, readLink, toBase64 } from "./link.js";
 import { openNewGame } from "./new_game.js";
-import { notify } from "./page.js";
-import { $, game, isReviewing, state } from "./state.js";
+import { $, notify } from "./page.js";
+import { game, isReviewing, state } from "./state.js";
 import { say } from "./text.js";
 
 const MAX_FILE = 2_000_000;

@@ -1,7 +1,8 @@
 // Colors, points, positions and the state of the game in the words of the language that is chosen.
 
 import { PASS } from "./game.js";
-import { $, game, state } from "./state.js";
+import { $ } from "./page.js";
+import { game, state } from "./state.js";
 import { say } from "./text.js";
 
 export const colorName = (letter) => say(letter === "b" ? "black" : "white");
