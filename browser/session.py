@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from board.stone import Stone
@@ -18,6 +19,7 @@ from browser.table import MAX_HANDICAP, MAX_NODES, GameEnd, TableError
 from common.print_console import print_err
 from engine.levels import FIRST_SEARCH, FULL_LEVEL
 from engine.loader import LoadError
+from nn.model_file import find_specialist
 from program import PROGRAM_NAME, VERSION
 from sgf.game_tree import ROOT
 
@@ -72,7 +74,8 @@ class TabSession:
         sizes = hall.engines.sizes
         self.outbox.put({"type": "hello", "table": seat.name, "known": is_known, "sizes": [sizes[0], sizes[-1]],
                          "levels": FULL_LEVEL, "searchLevel": FIRST_SEARCH, "komi": hall.options.komi,
-                         "model": hall.options.model, "program": f"{PROGRAM_NAME} {VERSION}"})
+                         "models": [Path(find_specialist(hall.options.model, size)).name for size in sizes],
+                         "program": f"{PROGRAM_NAME} {VERSION}"})
         self._show_all()
         self._send_settings()
         if seat.awaits_reply:

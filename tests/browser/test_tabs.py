@@ -9,6 +9,7 @@ import re
 import threading
 import time
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -102,6 +103,14 @@ def test_tabs_play_games_of_their_own_while_both_analyze() -> None:
                 assert len(found["ownership"]) == (5 + number) ** 2
                 assert stones(tab).index("X") == number and stones(tab).count("X") == 1
     run(play)
+
+
+def test_each_board_is_told_the_file_that_plays_it(root: Path) -> None:
+    async def ask() -> None:
+        async with room(model=str(root / "model" / "model.bin")) as here:
+            tab = await here.open()
+            assert tab.latest["hello"]["models"] == ["model.bin"] * 6 + ["model-9x9.bin"]
+    run(ask)
 
 
 def test_a_closed_tab_finds_its_game_again_and_a_copied_one_does_not_share_it() -> None:

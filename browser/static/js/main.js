@@ -22,7 +22,6 @@ let frame = 0;
 const receivers = {
   hello(message) {
     state.hello = message;
-    $("model").textContent = message.model.split(/[\\/]/).pop();
     fill($("new-size"), range(message.sizes[0], message.sizes[1]).map((size) => [size, `${size}×${size}`]));
     const set = JSON.parse(sessionStorage.getItem("settings") ?? "null");
     if (!message.known && set) connection.send("set", { ...set, reply: !state.kept?.sgf });
@@ -99,6 +98,7 @@ function draw() {
   const next = game.here.children.slice(0, 5).map((id) => game.nodes.get(id)).filter((node) => node.color);
   board.show({ position, analysis, view: $("view").value, ownership: $("ownership").checked, score, next });
   $("number").textContent = position.number;
+  $("model").textContent = state.hello.models[position.size - state.hello.sizes[0]];
   const text = describeState();
   if ($("status").textContent !== text) $("status").textContent = text; // it is read out when it is written
   drawClock();
