@@ -77,7 +77,7 @@ class RulesFace:
 
     @check_superko.setter
     def check_superko(self, check_superko: bool) -> None:
-        self.rules = Rules.of(self.rules.komi, check_superko)
+        self.rules = replace(self.rules, ko=Rules.of(self.rules.komi, check_superko).ko)
 
     def set_komi(self, komi: float) -> None:
         """Set the points given to White."""

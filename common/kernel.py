@@ -68,11 +68,16 @@ def kernel(function: Function) -> Function:
     There are two compilations: one that Python calls, and one that is a part of other kernels (common/kernel_parts.py).
     The second has no code that unpacks Python's objects, and one form for all sizes of integers; so a first start
     compiles in half of the time.
+
+    Raises TypeError for a function that prints: compiled, one that is a part of others could stand still for ever.
     """
     njit: Any = numba.njit  # its stubs lack some of these options
     compiled = njit(function, **OPTIONS)
     if compiled is function:  # NUMBA_DISABLE_JIT
         return function
+    if "print" in function.__code__.co_names:
+        raise TypeError(f"{function.__qualname__} prints, which kernels cannot: set NUMBA_DISABLE_JIT=1, where they "
+                        "run as plain Python")
     inlined = njit(function, **OPTIONS, no_cpython_wrapper=True, pipeline_class=PartCompiler)
     compile_for = compiled._compile_for_args
 

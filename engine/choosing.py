@@ -69,7 +69,7 @@ def run_search(
     kind = options.search_kind
     noise = None if rng is None or not kind.draws_noise else np.random.default_rng(rng.getrandbits(64))
     wishes = Wishes(on_report, watch.should_stop, watch.restriction, watch.root_temperature, noise)
-    return tree.run(kind.algorithm, board, color, clock.plan_visits(limit) if kind.plans_visits else limit, wishes)
+    return tree.run(board, color, clock.plan_visits(limit) if kind.plans_visits else limit, wishes)
 
 
 class MoveChooser:

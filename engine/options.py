@@ -177,6 +177,7 @@ class EngineOptions:
         selection = selection._replace(c_puct=self.c_puct, playouts=playouts, lead_weight=self.lead_weight or 0.0,
                                        solve=self.solve and kind.algorithm == PUCT, expand=self.expansion_threshold)
         return PlayoutParams(
+            algorithm=kind.algorithm,
             selection=selection,
             policy_temperature=self.policy_temperature or kind.policy_temperature,
             batch_size=self.batch_size or self._most_leaves,

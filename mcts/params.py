@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mcts.constant import C_SCALE, C_VISIT, KEEP_ALL, MAX_CONSIDERED_NODES, MCTS_TREE_SIZE, NN_BATCH_SIZE
+from mcts.constant import C_SCALE, C_VISIT, KEEP_ALL, MAX_CONSIDERED_NODES, MCTS_TREE_SIZE, NN_BATCH_SIZE, PUCT
 
 # The fewest leaves a call: one for each of two cores. The moves chosen are those of single leaves (measured).
 LEAST_LEAVES = 2
@@ -100,6 +100,8 @@ class SearchParams:
     prune: float = KEEP_ALL
     # How far proof-number search looks at strings.
     tactics: Tactics = Tactics()
+    # Number of the search (mcts/searches.py).
+    algorithm: int = PUCT
 
     def leaves_at(self, visits: int) -> int:
         """Return how many leaves a call of the network may take when the root has so many visits."""

@@ -75,7 +75,9 @@ class MCTSTree:
         self._line = new_line(board_size, 1)
         self.is_empty, self._is_unfinished = True, False  # unfinished: the network failed in the middle of a search
         self._expected: dict[Stone, float] = {}
-        self._built_by = PUCT
+        # How visits are made one after the other; for an analysis also where the search itself plans them in rounds.
+        self._by_visits = PUCT if self.params.algorithm == GUMBEL else self.params.algorithm
+        self._was_planned = False  # the present tree, in rounds
         self._root_temperature = 1.0
         self.tree_is_full = False
 
@@ -188,7 +190,7 @@ class MCTSTree:
         self._calls.drop()
         if known is None:
             self._tree.counters[:] = 0
-            work(self._calls.start(self._tree, self._root, self._line, 1, self._plan(PUCT, NO_SCHEDULE), 0))
+            work(self._calls.start(self._tree, self._root, self._line, 1, self._plan(self._by_visits, NO_SCHEDULE), 0))
             self._calls.finish(self._tree, self.geometry.policy_index, self._root_temperature)
         elif known != ROOT:
             spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos), self._points,
@@ -224,18 +226,18 @@ class MCTSTree:
         self.tree_is_full = not self._reserve()
         return not self.tree_is_full
 
-    def run(self, algorithm: int, board: GoBoard, color: Stone, limit: SearchLimit, wishes: Wishes) -> SearchResult:
-        """Search with one of the algorithms (mcts/searches.py), which heeds the wishes that it knows."""
-        if algorithm == GUMBEL:
+    def run(self, board: GoBoard, color: Stone, limit: SearchLimit, wishes: Wishes) -> SearchResult:
+        """Search as the parameters say, in rounds or visit by visit; either heeds the wishes that it knows."""
+        if self.params.algorithm == GUMBEL:
             return self.search_with_sequential_halving(board, color, limit, wishes.rng, wishes.should_stop,
                                                        wishes.restriction)
         return self.search(board, color, limit, wishes.on_report, wishes.should_stop, wishes.restriction,
-                           wishes.root_temperature, algorithm)
+                           wishes.root_temperature)
 
     def search(self, board: GoBoard, color: Stone, limit: SearchLimit,
                on_report: Callable[["MCTSTree"], None] | None = None,
                should_stop: Callable[[], bool] | None = None, restriction: Restriction | None = None,
-               root_temperature: float = 1.0, algorithm: int = PUCT) -> SearchResult:
+               root_temperature: float = 1.0) -> SearchResult:
         """Search visit by visit and return the best move; visits kept from the last search count towards the limit.
 
         `on_report` is called after every batch, and `should_stop` asked. Moves that `restriction` bans are no
@@ -246,9 +248,9 @@ class MCTSTree:
         temperature = float(root_temperature * self.params.policy_temperature)
         plain = temperature == self._root_temperature == self.params.policy_temperature
         self._root_temperature = temperature
-        self._set_root(board, color, reuse=unchanged and plain and self._built_by == algorithm)
-        self._built_by = algorithm
-        plan = self._plan(algorithm, NO_SCHEDULE)
+        self._set_root(board, color, reuse=unchanged and plain and not self._was_planned)
+        self._was_planned = False
+        plan = self._plan(self._by_visits, NO_SCHEDULE)
         goes_on = True
 
         def take_turn(call: Call | None) -> Call | None:
@@ -281,7 +283,7 @@ class MCTSTree:
         self._restrict(restriction)
         self._root_temperature = float(self.params.policy_temperature)
         self._set_root(board, color, reuse=False)
-        self._built_by = GUMBEL
+        self._was_planned = True
         count = self.root.num_children
         self._noise[:count] = 0.0 if rng is None else rng.gumbel(size=count)
         schedule = np.array(considered_visits(min(count, self.params.max_considered), limit.visits), dtype=np.int32)

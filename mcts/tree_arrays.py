@@ -212,16 +212,21 @@ def bring_forward(tree: Tree, node: int) -> None:
     """Move the unvisited edge with the greatest prior in front of the other unvisited ones. Modifies tree.
 
     All unvisited edges of a node have the same value, so PUCT need not look beyond the first of them. On equal
-    priors the first point in board order comes forward, PASS last.
+    priors the first point in board order comes forward, PASS last. A search that counts no tried edges (node_front)
+    may have tried any; these stay where they are.
     """
     first = tree.node_edge[node]
     front, end = first + tree.node_front[node], first + tree.node_edges[node]
+    while front < end and tree.edge_child[front] != NOT_EXPANDED:
+        front += 1
     if front >= end:
         return
     best = front
     prior, pos = tree.edge_prior[front], tree.edge_pos[front]
     for edge in range(front + 1, end):
         other = tree.edge_prior[edge]
+        if tree.edge_child[edge] != NOT_EXPANDED:
+            continue
         if other > prior or (other == prior and (pos == PASS or PASS != tree.edge_pos[edge] < pos)):
             best, prior, pos = edge, other, tree.edge_pos[edge]
     logit = tree.edge_logit[best]

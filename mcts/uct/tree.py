@@ -12,13 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from board.constant import BOARD_SIZE
-from board.go_board import GoBoard
 from board.state import TO_MOVE
-from board.stone import Stone
-from mcts.analysis import SearchResult
-from mcts.constant import KEEP_ALL, NOT_EXPANDED
+from mcts.constant import KEEP_ALL, NOT_EXPANDED, UCT
 from mcts.network_calls import Call, NetworkCalls
-from mcts.params import Plan, SearchLimit, SearchParams
+from mcts.params import Plan, SearchParams
 from mcts.tactics.hints import Tactician, hint_leaf
 from mcts.tree import MCTSTree
 from mcts.tree_arrays import NODES, Position, Tree
@@ -35,7 +32,6 @@ from mcts.uct.params import PlayoutParams
 from mcts.uct.playout_board import new_playout_work
 from mcts.uct.playout_rules import load_prior_table, make_rules
 from mcts.uct.priors import new_finder, order_edges
-from mcts.wishes import Wishes
 from nn.classifier import PointJudge, new_judge, read_classifier
 from nn.feature import Evaluator
 
@@ -132,10 +128,5 @@ class PlayoutTree(MCTSTree):
         params = params or PlayoutParams()
         threads, one = params.threads, max(1, POINTS_PER_CALL // board_size**2)
         super().__init__(refuse_network, board_size, replace(
-            params, batch_size=one if threads == 1 else threads * LINES_PER_THREAD,
+            params, algorithm=UCT, batch_size=one if threads == 1 else threads * LINES_PER_THREAD,
             visits_per_leaf=1 if threads == 1 else VISITS_PER_LINE))
-
-    def run(self, algorithm: int, board: GoBoard, color: Stone, limit: SearchLimit, wishes: Wishes) -> SearchResult:
-        """Search by UCT, whichever algorithm the options name: where there is no network, there is no other."""
-        return self.search(board, color, limit, wishes.on_report, wishes.should_stop, wishes.restriction,
-                           wishes.root_temperature)

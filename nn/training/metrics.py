@@ -96,5 +96,6 @@ def print_scores(title: str, scores: Scores, seconds: float) -> None:
     print_out(f"\tpolicy loss : {scores.policy_loss:.6f}, top-1 {100 * scores.policy_top1:.2f} %")
     print_out(f"\tvalue loss  : {scores.value_loss:.6f}, top-1 {100 * scores.value_top1:.2f} %")
     if scores.move_top1:
-        errors = f"win rate off by {scores.rate_error:.4f} (rms), lead by {scores.lead_error:.2f}"
+        lead = f", lead by {scores.lead_error:.2f}" if scores.lead_error else ""  # a network need not tell it
+        errors = f"win rate off by {scores.rate_error:.4f} (rms){lead}"
         print_out(f"\tmove played : top-1 {100 * scores.move_top1:.2f} %; {errors}")

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -34,6 +35,19 @@ def test_a_board_keeps_its_rules_through_every_kind_of_copy() -> None:
         assert other.rules == rules and other.get_komi() == 0.5 and other.check_superko
     board.clear()
     assert board.rules == rules
+
+
+@dataclass(frozen=True)
+class MoreRules(Rules):
+    """Rules with one of a student's own."""
+
+    button: bool = False
+
+
+def test_the_lectures_names_leave_other_rules_alone() -> None:
+    board = GoBoard.with_rules(5, MoreRules(button=True))
+    board.check_superko, board.komi = True, 3.0
+    assert board.rules == MoreRules(KoRule.POSITIONAL, komi=3.0, button=True)
 
 
 def test_the_lectures_names_change_the_rules() -> None:

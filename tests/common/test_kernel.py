@@ -16,7 +16,7 @@ import pytest
 from numba.core import event
 
 from common.interrupt import Terminated, raise_on_sigterm
-from common.kernel import wait_for_compiler, without_compiler
+from common.kernel import kernel, wait_for_compiler, without_compiler
 from common.kernel_parts import PartLibrary
 
 SOURCE = '''
@@ -48,6 +48,14 @@ def kernels(tmp_path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_a_kernel_that_prints_is_refused() -> None:
+    def say(number: int) -> None:
+        print(number)
+
+    with pytest.raises(TypeError, match="say prints.* NUMBA_DISABLE_JIT=1"):
+        kernel(say)
 
 
 class Compilations(event.Listener):

@@ -12,6 +12,7 @@ from board.stone import Stone
 from mcts.analysis import lower_confidence_bound
 from mcts.params import SearchLimit, Selection
 from mcts.tree import MCTSTree
+from mcts.tree_arrays import ROOT, bring_forward
 from tests.mcts.evaluators import ConstantEvaluator, HashEvaluator, TellingEvaluator
 from tests.mcts.trees import (
     Game,
@@ -184,6 +185,22 @@ def test_ties_go_to_the_first_candidate() -> None:
         table = count_table(tree.root)
         assert [table[pos] for pos in points] == [visits // 10 + (i < visits % 10) for i in range(10)]
         assert result.pos == points[0]
+
+
+def test_only_untried_moves_change_places() -> None:
+    """A search that does not count the moves it has tried may have tried any of them."""
+    game, tree = Game(5), MCTSTree(HashEvaluator(5), 5, small_params())
+    tree.search(game.board, game.stone, SearchLimit(40, strict=True))
+    arrays, root = tree.arrays, tree.root
+    tried, before = root.children_visits > 0, root.action.copy()
+    assert 0 < tried.sum() < len(tried)
+    arrays.node_front[ROOT] = 0
+    arrays.edge_prior[np.flatnonzero(~tried)[-1]] = 2.0
+    bring_forward(arrays, ROOT)
+    assert (root.action[tried] == before[tried]).all() and sorted(root.action) == sorted(before)
+    assert root.children_policy[~tried].argmax() == 0
+    arrays.edge_child[:len(tried)] = ROOT
+    bring_forward(arrays, ROOT)  # there is nothing left
 
 
 def test_waiting_visits_count_as_lost() -> None:

@@ -12,10 +12,12 @@ import pytest
 from board.constant import PASS
 from board.geometry import get_geometry
 from mcts.analysis import SearchResult
+from mcts.constant import GUMBEL, PUCT
 from mcts.gumbel import considered_visits
 from mcts.node import MCTSNode
 from mcts.params import SearchLimit, Selection
 from mcts.tree import MCTSTree
+from mcts.wishes import Wishes
 from tests.mcts.evaluators import Answer, ConstantEvaluator, HashEvaluator
 from tests.mcts.trees import Game, check_positions, check_tree, compare_trees, count_table, small_params
 from tests.reference.naive_search import NaiveSearch, halving_plan
@@ -355,6 +357,18 @@ def test_every_search_starts_from_a_new_tree() -> None:
     # Its tree is not one that PUCT may go on with unless it is right to do so: the visits are those asked for.
     assert tree.search(game.board, game.stone, SearchLimit(70, strict=True)).total_visits == 70
     check_tree(tree)
+
+
+def test_a_tree_of_rounds_plays_by_them_and_is_looked_at_visit_by_visit() -> None:
+    """Analysis and pondering make visits one after the other, whatever plans those of a move."""
+    game = Game(5)
+    rounds, visits = (MCTSTree(HashEvaluator(5), 5, small_params(algorithm=kind)) for kind in (GUMBEL, PUCT))
+    assert rounds.run(game.board, game.stone, SearchLimit(40), Wishes()).visits == 40
+    assert root_counts(rounds) == visit_counts(halving_plan(16, 40))
+    for tree in (rounds, visits):
+        tree.search(game.board, game.stone, SearchLimit(60, strict=True))
+    assert count_table(rounds.root) == count_table(visits.root)
+    assert visits.run(game.board, game.stone, SearchLimit(70, strict=True), Wishes()).visits == 10
 
 
 def test_improved_policy_sums_to_one_over_the_candidates() -> None:

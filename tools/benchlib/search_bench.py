@@ -17,20 +17,21 @@ SHOT_VISITS = 1600
 BATCH_SIZES = (1, 16, 64)
 
 
-def make_search_work(tree: MCTSTree, board: GoBoard, visits: int, algorithm: int = PUCT) -> Workload:
+def make_search_work(tree: MCTSTree, board: GoBoard, visits: int) -> Workload:
     """Return a search of exactly so many visits from an empty tree."""
     limit = SearchLimit(visits, strict=True)
 
     def search() -> int:
         tree.clear()
-        return tree.run(algorithm, board, board.get_to_move(), limit, Wishes()).visits
+        return tree.run(board, board.get_to_move(), limit, Wishes()).visits
 
     return search
 
 
-def make_free_tree(board: GoBoard, batch_size: int) -> MCTSTree:
-    """Return a tree whose network costs nothing."""
-    return MCTSTree(FreeEvaluator(board.board_size), board.board_size, SearchParams(batch_size=batch_size))
+def make_free_tree(board: GoBoard, batch_size: int, algorithm: int) -> MCTSTree:
+    """Return a tree of one of the searches (mcts/searches.py) whose network costs nothing."""
+    params = SearchParams(batch_size=batch_size, algorithm=algorithm)
+    return MCTSTree(FreeEvaluator(board.board_size), board.board_size, params)
 
 
 def measure_search(settings: BenchSettings) -> Iterator[Figure | str]:
@@ -39,10 +40,10 @@ def measure_search(settings: BenchSettings) -> Iterator[Figure | str]:
     boards = {"empty board": GoBoard(9), "midgame": make_board(MIDGAME_9X9)}
     for batch_size in BATCH_SIZES:
         for place, board in boards.items():
-            work = make_search_work(make_free_tree(board, batch_size), board, settings.search_visits)
+            work = make_search_work(make_free_tree(board, batch_size, PUCT), board, settings.search_visits)
             yield measure(f"PUCT, batch {batch_size}, {place}", "visits/s", work, settings,
                           target=VISITS_TARGET, tamago=TAMAGO_VISITS)
     for batch_size in BATCH_SIZES:
         for place, board in boards.items():
-            work = make_search_work(make_free_tree(board, batch_size), board, SHOT_VISITS, GUMBEL)
+            work = make_search_work(make_free_tree(board, batch_size, GUMBEL), board, SHOT_VISITS)
             yield measure(f"SHOT, batch {batch_size}, {place}", "visits/s", work, settings)
