@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +30,22 @@ def test_a_port_that_is_taken() -> None:
         taken.listen()
         status, told = start("--port", str(taken.getsockname()[1]))
     assert status == 1 and "cannot listen on 127.0.0.1" in told and told.count("\n") == 1
+
+
+def test_what_a_user_asks_for_reaches_server_and_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[Any] = []
+
+    async def listen(open_hall: Callable[[], Any], *others: Any) -> None:
+        heard.append((open_hall(), *others[:3], *others[4:]))
+
+    monkeypatch.setattr(web, "serve", listen)
+    monkeypatch.setattr(Hall, "open", lambda options: options)
+    assert start("--model", "none")[0] == 0
+    assert start("--model", "none", "--host", "::1", "--port", "7", "--token", "mine", "--watch", str(tmp_path),
+                 "--size", "5", "--komi", "0.5", "--superko", "true", "--visits", "3", "--level", "4")[0] == 0
+    (_, *plain), (options, *others) = heard
+    assert plain == ["127.0.0.1", 8765, "", (Path(),)] and others == ["::1", 7, "mine", (tmp_path,)]
+    assert (options.size, options.komi, options.superko, options.visits, options.level) == (5, 0.5, True, 3, 4)
 
 
 def test_a_model_that_is_not_there_and_one_that_is_none(tmp_path: Path) -> None:

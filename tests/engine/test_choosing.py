@@ -3,13 +3,17 @@ from __future__ import annotations
 
 import random
 
+from board.constant import PASS
 from board.go_board import GoBoard
 from board.ruleset import Rules
 from board.state import new_state
-from engine.choosing import MoveChooser
+from board.stone import Stone
+from engine.choosing import MoveChooser, Watch
+from engine.move_choice import first_playable, follows_pass
 from engine.options import BOUND_SHARE, KNOWING_LEAD_WEIGHT, EngineOptions
 from mcts.outcome import playout_share
 from mcts.params import SearchLimit
+from mcts.restriction import Restriction
 from mcts.time_manager import StartOptions, TimeManager
 from mcts.tree import MCTSTree
 from selfplay.games import new_terms
@@ -23,6 +27,37 @@ def choose(seed: int, visits: int = 16) -> int:
     tree = MCTSTree(HashEvaluator(5), 5, options.search_params())
     chooser = MoveChooser(options, TimeManager(StartOptions(visits)), board, board.get_to_move())
     return chooser.choose(tree, random.Random(seed), SearchLimit(visits)).pos
+
+
+def choose_watched(board: GoBoard, watch: Watch) -> int:
+    """Return Black's move that a short search finds."""
+    options = EngineOptions(batch_size=1)
+    tree = MCTSTree(HashEvaluator(5), 5, options.search_params())
+    chooser = MoveChooser(options, TimeManager(StartOptions(8)), board, Stone.BLACK)
+    return chooser.choose(tree, random.Random(1), SearchLimit(8), watch).pos
+
+
+def test_a_pass_that_would_win_is_played_unless_it_is_not_allowed() -> None:
+    board, restriction = GoBoard(5, komi=-30.0), Restriction(5)
+    board.put_stone(PASS, Stone.WHITE)
+    restriction.avoid(Stone.BLACK, [PASS], 1)
+    assert choose_watched(board, Watch(quiet=True)) == PASS
+    assert choose_watched(board, Watch(restriction=restriction, quiet=True)) != PASS
+
+
+def test_an_empty_board_follows_no_pass() -> None:
+    board = GoBoard(5)
+    assert not follows_pass(board)
+    board.put_stone(PASS, Stone.BLACK)
+    assert follows_pass(board)
+
+
+def test_no_position_is_repeated_where_the_rules_would_allow_it() -> None:
+    board = GoBoard(2)
+    for number, vertex in enumerate(("A1", "B2", "A2", "B1", "A1", "A2")):
+        board.put_stone(board.coordinate.convert_from_gtp_format(vertex), Stone(1 + number % 2))
+    repeating = board.coordinate.convert_from_gtp_format("A1")
+    assert board.is_legal(repeating, Stone.BLACK) and first_playable(board, Stone.BLACK, [repeating]) is None
 
 
 def test_sequential_halving_has_the_numbers_of_self_play() -> None:

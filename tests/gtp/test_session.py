@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from board.stone import Stone
 from engine.options import EngineOptions, describe_time_conflict, find_model
 from gtp import session
 from gtp.client import GtpClient
@@ -263,3 +264,14 @@ def test_main_answers_when_interrupted():
     out, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     assert [frame[:2] for frame in out.decode().split("\n\n")] == ["=1", "=2", "=3", ""]
+
+
+def test_visits_that_are_set_take_the_place_of_those_a_search_must_make():
+    gtp = Controller(strict_visits=50)
+    assert gtp.ask("kata-get-param maxVisits") == "50"
+    gtp.ask("kata-set-param maxVisits 9")
+    assert gtp.ask("kata-get-param maxVisits") == "9" and gtp.engine.time.limit(Stone.BLACK, 5, 1).visits == 9
+
+
+def test_who_never_resigns_says_so():
+    assert Controller(resign_threshold=0.0).ask("kata-get-param allowResignation") == "false"

@@ -16,7 +16,9 @@ from mcts.params import SearchLimit, Selection
 from mcts.tree import MCTSTree
 from mcts.tree_arrays import Batch, new_batch
 from mcts.uct.params import UctParams
-from mcts.uct.rollout import PatternRollouts
+from mcts.uct.playout_board import new_playout_work
+from mcts.uct.playout_rules import make_rules
+from mcts.uct.rollout import PatternRollouts, rollout_value
 from nn.feature import take_position
 from tests.mcts.evaluators import ConstantEvaluator, HashEvaluator
 from tests.mcts.test_terminal import SEARCHES, SETTLED
@@ -102,6 +104,16 @@ def test_rollouts_of_a_settled_position_end_as_it_stands(color: str, komi: float
     margin = (-1 - komi) * (1 if color == "b" else -1)
     _, won = judge(game.board, game.stone, WITH_PLAYOUTS, new_batch(5, 1), PatternRollouts(5, UctParams()))
     assert won == (0.5 if margin == 0 else float(margin > 0))
+
+
+def test_rollouts_know_the_last_two_moves() -> None:
+    game, uct, selection = Game.random(7, 20, seed=5), UctParams(), Selection(playouts=40, playout_begin=-1.0)
+    previous, last = (pos for _, pos in game.board.get_move_history()[-2:])
+    batch = new_batch(7, 1)
+    _, won = judge(game.board, game.stone, selection, batch, PatternRollouts(7, uct))
+    by_moves = [rollout_value(new_playout_work(7), make_rules(uct), batch.positions.now[0], pos, 7.0, 40)
+                for pos in (previous, last)]
+    assert won == pytest.approx(by_moves[0]) and by_moves[0] != by_moves[1]
 
 
 @pytest.mark.parametrize("batch_size", [1, 8])

@@ -100,6 +100,38 @@ def test_a_point_is_drawn_as_often_as_it_weighs() -> None:
 
 
 @pytest.mark.plain
+def test_nearness_to_both_last_moves_and_an_answer_are_multiplied() -> None:
+    table = make_weights({})
+    rules = make_rules(table, near_last=np.array([1.0, 4.0, 2.0]), near_previous=np.array([1.0, 5.0, 3.0]),
+                       answers=np.array([1.0, 7.0, 10.0]))
+    twins = Twins.from_diagram("""
+        . . . . .
+        . . . . .
+        . . . X .
+        . . . . X
+        . . . X .
+    """)
+    work = start(twins, rules)
+    for point in ((3, 4), (4, 4)):  # the second one stands in atari
+        play_in_playout(work, table, twins.pos(point))
+    assert work.state.stones[twins.pos((4, 4))] == WHITE and work.state.info[TO_MOVE] == BLACK
+    find_special(work, rules)
+    wanted = {(3, 3): 2 * 5, (3, 5): 2 * 5, (2, 4): 5, (2, 3): 3, (5, 5): 2, (1, 1): 0}
+    assert {point: work.factor[twins.pos(point)] for point in wanted} == wanted
+    single = Twins.from_diagram("""
+        . . . . .
+        . . X . .
+        . X . X .
+        . . . . .
+        . . . . .
+    """)
+    single.play((3, 3), "w")
+    work = start(single, rules)
+    find_special(work, rules)
+    assert work.factor[single.pos((3, 4))] == 4 * 7
+
+
+@pytest.mark.plain
 def test_a_playout_plays_legal_moves_and_ends() -> None:
     rules = make_rules(nakade=1.0, self_atari=7, seki=True, answers=np.array([1.0, 30.0, 10.0]))
     for seed in range(1, 6):

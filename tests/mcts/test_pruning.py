@@ -8,17 +8,23 @@ import pytest
 
 from board.constant import PASS
 from board.ladder import find_ladders, new_ladder_work
+from board.pattern import pattern_code
+from board.stone import Stone
 from common.kernel import without_compiler
 from mcts.params import SearchLimit, SearchParams
+from mcts.pruning import leave_out
 from mcts.restriction import Restriction
 from mcts.tree import MCTSTree
 from mcts.uct.params import PlayoutParams, UctParams
+from mcts.uct.pattern_features import FEATURES
+from mcts.uct.pattern_table import canonical_codes, draw_code, read_gammas, swap_colors
 from mcts.uct.priors import PASS_PRIOR
 from mcts.uct.tree import PlayoutTree
 from nn.classifier import Classifier, PointJudge, judge_points, new_judge, write_classifier
 from nn.feature import generate_input_planes
 from nn.point_marks import MARKS, mark_points
 from tests.mcts.evaluators import HashEvaluator
+from tests.mcts.test_uct import features_of
 from tests.mcts.trees import Game, check_positions, check_tree
 
 ONE = SearchLimit(1, strict=True)
@@ -63,6 +69,20 @@ def test_the_best_of_the_allowed_moves_stays() -> None:
     restriction.allow(game.stone, worst, 1)
     with without_compiler():
         assert worst[0] in search_root(game, 0.0, restriction)
+
+
+def test_moves_with_a_least_prior_are_left_out_by_nobody() -> None:
+    tree = MCTSTree(HashEvaluator(5), 5, SearchParams(batch_size=1, tree_size=100))
+    game = Game.random(5, 6, seed=2)
+    tree.search(game.board, game.stone, ONE)
+    count, arrays = tree.root.num_children, tree.arrays
+    moves = [pos for pos in tree.root.action.tolist() if pos != PASS]
+    margins = {PASS: 2.0, moves[0]: 0.1, moves[1]: 0.5, moves[2]: 0.9}
+    arrays.edge_prior[:count] = [margins.get(pos, 0.9) for pos in tree.root.action.tolist()]
+    arrays.edge_logit[:count] = tree.root.action == moves[2]
+    with without_compiler():
+        leave_out(arrays, 0, 0.5)
+    assert sorted(tree.arrays.edge_pos[: arrays.node_edges[0]].tolist()) == sorted(margins)
 
 
 def test_a_pruned_tree_is_sound() -> None:
@@ -128,3 +148,22 @@ def test_priors_of_playouts_mix_patterns_with_the_policy_of_the_classifier(tmp_p
             assert priors[pos] == pytest.approx(one / total, rel=1e-4)
         assert sum(priors.values()) == pytest.approx(1.0, abs=1e-5)
     assert len({tuple(priors.values()) for priors in by_policy.values()}) == len(by_policy)
+
+
+@pytest.mark.parametrize("moves", [8, 9])
+def test_priors_are_the_shares_of_what_the_table_says_of_moves(moves: int) -> None:
+    game, gammas = Game.random(5, moves, seed=6), read_gammas()["prior"]
+    before_last = game.board.get_move_history()[-2][1]
+    tree, strength = PlayoutTree(5, PlayoutParams(tree_size=100)), {}
+    with without_compiler():
+        tree.search(game.board, game.stone, ONE)
+    for pos in tree.root.action[tree.root.action != PASS].tolist():
+        code = pattern_code(game.board.state, pos)
+        seen = canonical_codes()[code if game.stone == Stone.BLACK else swap_colors(np.array([code]))[0]]
+        found = features_of(game.twins, game.twins.point(pos), int(game.stone), before_last)
+        strength[pos] = gammas["pattern"].get(draw_code(seen), 1.0)
+        for (name, values), level in zip(FEATURES.items(), found, strict=True):
+            strength[pos] *= gammas[name].get(values[level], 1.0)
+    total = sum(strength.values()) * (1 + PASS_PRIOR)
+    for pos, prior in zip(tree.root.action.tolist(), tree.root.children_policy.tolist(), strict=True):
+        assert pos == PASS or prior == pytest.approx(strength[pos] / total, rel=1e-4)

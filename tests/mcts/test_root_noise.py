@@ -10,6 +10,7 @@ from board.stone import Stone
 from mcts.params import NETWORK_ALONE, SearchLimit, SearchParams
 from mcts.root_noise import CONCENTRATION, draw_gamma, mix_root_noise
 from mcts.tree import MCTSTree
+from selfplay.steps import draw_noise
 from tests.mcts.evaluators import HashEvaluator
 
 DRAWS = 20_000
@@ -27,6 +28,13 @@ def test_gamma_numbers_have_their_moments_and_their_distribution(shape: float) -
     for share in (0.1, 0.25, 0.5, 0.75, 0.9):
         below = (drawn < np.quantile(numpy_drawn, share)).mean()
         assert abs(below - share) < 0.02
+
+
+def test_gumbel_noise_has_its_moments() -> None:
+    noise = np.zeros(DRAWS)
+    draw_noise(noise, DRAWS, new_random_state(np.random.default_rng(5)))
+    assert noise.mean() == pytest.approx(np.euler_gamma, abs=0.04)
+    assert noise.var() == pytest.approx(np.pi**2 / 6, rel=0.05)
 
 
 def evaluated_root(size: int) -> MCTSTree:

@@ -17,6 +17,9 @@ from mcts.uct.params import PlayoutParams, UctParams, read_uct_params
 from mcts.uct.pattern_features import (
     ATARI,
     ATARI_LADDER,
+    CAPTURE_CAUGHT,
+    CAPTURE_FREE,
+    CAPTURE_LAST,
     CAPTURE_SAVES,
     CAPTURES,
     ESCAPE,
@@ -27,9 +30,14 @@ from mcts.uct.pattern_features import (
     LINE,
     PREVIOUS,
     SELF_ATARI,
+    SELF_ATARI_MORE,
+    SELF_ATARI_ONE,
     find_features,
 )
+from mcts.uct.priors import order_edges
+from mcts.uct.selection import uct_value
 from mcts.uct.tree import PlayoutCalls, PlayoutTree
+from mcts.wishes import Wishes
 from tests.mcts.trees import Game, check_line
 from tests.reference.naive_uct import UctMove, UctNode, count_line, moves_compared
 from tests.reference.twins import Twins
@@ -87,6 +95,9 @@ def test_the_tree_is_that_of_the_naive_search(name: str) -> None:
         assert (child >= 0) == (way[-1].visits > params.expand and child >= 0)
         if child >= 0:
             way[-1].node = naive_node(MCTSNode(tree.arrays, child))
+            assert tree.arrays.node_value[child] == pytest.approx(1 - way[-1].value_sum / way[-1].visits)
+        game_and_line = [*(pos for _, pos in game.board.get_move_history()), *lines.moves[0, :depth]]
+        assert lines.previous[0] == game_and_line[-2]
         depths.add(depth)
     assert compare(tree.root, root) == tree.num_nodes > 10
     assert max(depths) > 1
@@ -134,6 +145,41 @@ def test_the_tree_is_kept_from_move_to_move_and_grows() -> None:
     second = tree.search(board, Stone.WHITE, SearchLimit(visits + 10, strict=True))
     assert second.visits == 10 and second.total_visits == visits + 10 and visits > 100
     assert (tree.arrays.edge_rave_visits[: len(rave)] >= rave).all() and rave.any()
+
+
+def test_leads_are_those_of_the_side_that_moves() -> None:
+    for color, komi in ((Stone.BLACK, -100.0), (Stone.WHITE, 100.0)):
+        tree = new_tree(3)
+        tree.search(GoBoard(3, komi=komi), color, SearchLimit(20, strict=True))
+        assert (tree.root.children_lead_sum[tree.root.children_visits > 0] > 0).all()
+
+
+def test_lines_that_wait_count_as_lost() -> None:
+    tree = new_tree(3)
+    tree.search(GoBoard(3, komi=0.5), Stone.BLACK, SearchLimit(20, strict=True))
+    arrays, edge = tree.arrays, int(np.argmax(tree.root.children_visits))
+    mean = arrays.edge_value_sum[edge] / arrays.edge_visits[edge]
+    assert uct_value(arrays, edge, PLAIN) == pytest.approx(mean)
+    arrays.edge_virtual_loss[edge] = arrays.edge_visits[edge]
+    assert uct_value(arrays, edge, PLAIN) == pytest.approx(mean / 2)
+
+
+def test_moves_change_places_with_all_that_is_known_of_them() -> None:
+    tree = new_tree(3)
+    tree.search(GoBoard(3, komi=0.5), Stone.BLACK, SearchLimit(100, strict=True))
+    arrays, count = tree.arrays, tree.root.num_children
+    arrays.edge_prior[:count] = arrays.edge_prior[:count][::-1]
+    columns = [getattr(arrays, name) for name in arrays._fields if name.startswith("edge_")]
+    before = {tuple(column[edge] for column in columns) for edge in range(count)}
+    order_edges(arrays, 0)
+    assert {tuple(column[edge] for column in columns) for edge in range(count)} == before
+    assert (np.diff(arrays.edge_prior[:count]) <= 0).all()
+
+
+def test_a_run_stops_when_it_is_told_to() -> None:
+    result = new_tree(5, threads=2).run(GoBoard(5), Stone.BLACK, SearchLimit(1000, strict=True),
+                                        Wishes(should_stop=lambda: True))
+    assert result.visits < 1000
 
 
 def test_moves_join_in_the_rhythm_of_the_paper() -> None:
@@ -202,6 +248,50 @@ def test_features_of_moves_on_a_drawing() -> None:
     assert corner[ESCAPE] in (ESCAPE_WORKS, ESCAPE_FAILS) and corner[SELF_ATARI] == 0 and corner[LINE] == 0
     twins.play((6, 6), "b")
     assert features_of(twins, (6, 5), WHITE)[LAST] == 1 and features_of(twins, (5, 5), WHITE)[LAST] == 2
+
+
+@pytest.mark.plain
+def test_what_a_capture_gains_is_told_apart() -> None:
+    twins = Twins.from_diagram("""
+        O X . . . . .
+        . X . . X . .
+        . . . X . X .
+        . X . . . . .
+        X O X . . . .
+        . . . . . . .
+        . . . . . . .
+    """)
+    twins.play((5, 3), "w")
+    kinds = [features_of(twins, point, BLACK)[CAPTURES] for point in ((5, 4), (2, 6), (1, 2))]
+    assert kinds == [CAPTURE_LAST, CAPTURE_FREE, CAPTURE_CAUGHT]
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize(("breaker", "escape"), [(".", ESCAPE_FAILS), ("O", ESCAPE_WORKS)])
+def test_running_into_a_ladder_is_no_escape(breaker: str, escape: int) -> None:
+    twins = Twins.from_diagram(f"""
+        . . . . . . .
+        . . . . . . .
+        . . . X . . .
+        . . X O X . .
+        . . X . . . .
+        . . . . . {breaker} .
+        . . . . . . .
+    """)
+    assert features_of(twins, (4, 5), WHITE)[ESCAPE] == escape
+
+
+@pytest.mark.plain
+def test_self_ataris_of_one_stone_are_told_from_larger_ones() -> None:
+    twins = Twins.from_diagram("""
+        . X . . .
+        . . . . .
+        . . . . .
+        X X . . .
+        O . X . .
+    """)
+    assert [features_of(twins, point, WHITE)[SELF_ATARI] for point in ((1, 1), (2, 5), (4, 2))] == [
+        SELF_ATARI_ONE, SELF_ATARI_MORE, 0]
 
 
 def test_a_recent_move_that_was_taken_off_is_near() -> None:

@@ -11,7 +11,7 @@ from nn.network.growth import add_blocks, add_filters
 from nn.network.pooled_net import PooledConfig, PooledNet
 from nn.network.weights import save_network
 from nn.training.run_config import TrainConfig, TrainError
-from nn.training.start import make_first_network
+from nn.training.start import continue_from, make_first_network
 from tests.nn.test_pooled_net import SHAPES, SMALL, make_network
 
 
@@ -107,3 +107,24 @@ def test_a_run_starts_from_a_network_with_fewer_blocks(tmp_path: Path) -> None:
     with pytest.raises(TrainError, match="mish.bin does not grow deeper: blocks are added to networks of --activation "
                                          "relu; it has mish; leave out --blocks"):
         make_first_network(replace(config, activation="mish", start=str(tmp_path / "mish.bin")))
+
+
+def test_a_network_knows_all_board_sizes_that_it_has_learnt(tmp_path: Path) -> None:
+    config = TrainConfig(head="pooled", features="rich", block="gpool", filters=8, blocks=2, board_sizes=(7, 9))
+    new = make_first_network(config)
+    assert isinstance(new, PooledNet) and new.config.trained_on == (7, 9)
+    save_network(new, tmp_path / "x.bin")
+    taught = make_first_network(replace(config, start=str(tmp_path / "x.bin"), board_sizes=(5, 9)))
+    assert isinstance(taught, PooledNet) and taught.config.trained_on == (5, 7, 9)
+
+
+def test_a_generation_begins_from_the_model_before_unless_it_is_to_begin_anew(tmp_path: Path) -> None:
+    config = TrainConfig(output=tmp_path / "x.bin")
+    assert continue_from(config, None) == config
+    config.output.touch()
+    assert continue_from(config, None).start == str(config.output)
+    for other in (replace(config, start="other.bin"), replace(config, restart=True)):
+        assert continue_from(other, None) == other
+    state = {"identity": {"filters": 24, "blocks": 3}}
+    resumed = continue_from(replace(config, start="other.bin", blocks=5), state)
+    assert (resumed.start, resumed.filters, resumed.blocks) == ("", 24, 5)

@@ -10,7 +10,7 @@ from board.constant import NO_MOVE, PASS
 from board.state import TO_MOVE, copy_state, new_state
 from nn.feature import Encoder, encode_board
 from nn.katago_feature import KATAGO_PLANES
-from nn.plane_kernels import count_shown_moves, parity_wave
+from nn.plane_kernels import bound_komi, count_shown_moves, parity_wave
 from nn.plane_sets import KATAGO
 from tests.board.test_random_games import choose
 from tests.reference import slow_ladder
@@ -131,6 +131,10 @@ def test_a_pass_is_hidden_where_a_second_pass_would_not_win() -> None:
     twins.play(None, "b")
     recent = np.array([PASS, *[NO_MOVE] * 4], np.int16)
     assert [count_shown_moves(twins.fast.state, recent, score) for score in (-0.5, 0.0, 0.5)] == [0, 0, 1]
+
+
+def test_komi_beyond_the_worth_of_the_board_is_shown_as_that() -> None:
+    assert [bound_komi(komi, 25) for komi in (1e4, 44.5, -44.5, -1e4)] == [45.0, 44.5, -44.5, -45.0]
 
 
 @pytest.mark.parametrize(("points", "komi", "wave"), [

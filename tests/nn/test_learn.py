@@ -207,6 +207,13 @@ def test_a_step_over_several_batches_is_one_over_all_their_positions(config: Tra
     assert trainers[0].sums.count() == trainers[1].sums.count() == 2 * half
 
 
+def test_a_warm_up_rises_in_even_steps(config: TrainConfig) -> None:
+    trainer = Trainer(replace(config, warm_up=2, schedule="constant", learning_rate=0.03, ema=0.0), SUPERVISED)
+    batches = trainer.data.training_batches(0)
+    rates = [(trainer.step(*next(batches)), trainer.rate)[1] for _ in range(4)]
+    assert rates == pytest.approx([0.01, 0.02, 0.03, 0.03])
+
+
 def test_steps_grow_by_the_same_factor_in_equal_parts(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
     original = Trainer.step

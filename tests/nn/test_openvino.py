@@ -1,6 +1,7 @@
 """OpenVINO as a runtime: the same answers, without torch from the second start on, and torch where it is missing."""
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -142,6 +143,21 @@ def test_networks_that_are_long_unused_are_forgotten(runtime: Path, tmp_path: Pa
     model = read_model_file(tmp_path / "x.bin")
     folders = [openvino_cache.find_folder(model, size) for size in (5, 6, 7)]
     assert [folder.is_dir() for folder in folders] == [False, True, True]
+
+
+def test_every_network_has_a_folder_of_its_own_and_used_ones_stay(runtime: Path, tmp_path: Path,
+                                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+    from nn.inference import openvino_cache
+    monkeypatch.setattr(openvino_cache, "KEPT_NETWORKS", 2)
+    models = []
+    for number in range(3):
+        (tmp_path / "x.bin").write_bytes(bytes([number]))
+        models.append(read_model_file(tmp_path / "x.bin"))
+    first, second = (openvino_cache.find_folder(model, SIZE) for model in models[:2])
+    for age, folder in ((50, first), (100, second)):
+        os.utime(folder, (age, age))
+    assert openvino_cache.find_folder(models[0], SIZE) == first != second
+    assert openvino_cache.find_folder(models[2], SIZE).is_dir() and first.is_dir() and not second.is_dir()
 
 
 def test_torch_runs_what_openvino_cannot(runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,

@@ -11,6 +11,7 @@ import learning_param
 from nn.device import to_channels_last
 from nn.network.dual_net import DualNet
 from nn.network.pooled_net import PooledConfig, PooledNet
+from nn.training.average import WeightAverage
 from nn.training.optimizer import (
     NEWTON_SCHULZ,
     NEWTON_SCHULZ_STEPS,
@@ -142,6 +143,33 @@ def test_biases_and_norms_decay_with_the_lecture_alone(name: str) -> None:
         assert decays[True] > 0.0 and (decays[False] > 0.0) == (head == "lecture")
         found = {id(weight) for group in optimizer.param_groups for weight in group["params"]}
         assert found == {id(weight) for weight in network.parameters()}
+
+
+def test_optimizers_have_the_momentum_and_the_decay_of_the_settings() -> None:
+    found = {}
+    for name in OPTIMIZERS:
+        optimizer = make_optimizer(DualNet(CPU, 5, 4, 1), TrainConfig(optimizer=name, learning_rate=0.3))
+        found[name] = optimizer.param_groups[0]
+        assert all(group["lr"] == 0.3 for group in optimizer.param_groups)
+    for name in ("sgd", "sam"):
+        group = found[name]
+        assert group["nesterov"] and group["momentum"] == learning_param.MOMENTUM
+        assert group["weight_decay"] == learning_param.WEIGHT_DECAY
+    for name in ("adamw", "nadam"):
+        assert found[name]["weight_decay"] == learning_param.ADAM_WEIGHT_DECAY
+    assert found["nadam"]["decoupled_weight_decay"]
+
+
+def test_the_average_trails_and_moves_faster_in_the_beginning() -> None:
+    network = torch.nn.BatchNorm1d(1)
+    average = WeightAverage(network, 0.75)
+    for step, kept in ((0, 0.1), (10**6, 0.75)):
+        with torch.no_grad():
+            average.network.weight.zero_()  # type: ignore[union-attr, operator]
+        network.num_batches_tracked.fill_(step)  # type: ignore[union-attr]
+        average.update(step)
+        assert average.network.weight.item() == pytest.approx(1.0 - kept)  # type: ignore[union-attr, operator]
+        assert average.network.num_batches_tracked == step
 
 
 def test_gradients_are_shortened_together() -> None:

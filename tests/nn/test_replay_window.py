@@ -77,6 +77,8 @@ def test_positions_are_drawn_without_repetition(folder: Path) -> None:
 def test_draws_follow_from_seed_and_epoch(folder: Path) -> None:
     orders = [keys(make_window(folder, seed=seed), epoch) for seed, epoch in ((0, 0), (0, 0), (0, 1), (1, 0))]
     assert orders[0] == orders[1]
+    window = make_window(folder)
+    assert [keys(window, epoch) for epoch in (0, 1)] == [orders[0], orders[2]]
     assert len({tuple(sorted(order)) for order in orders}) == 3
 
 
@@ -197,3 +199,16 @@ def test_games_without_a_result_are_nobody_s_win() -> None:
     window = ReplayWindow.__new__(ReplayWindow)
     window.files = [WindowFile(Path("rl_data_1.npz"), 1, table, table.samples > 0, np.zeros(4, np.bool_))]
     assert window.columns() == {"games": "3", "game_length": "9.00", "black_win_rate": "0.5000"}
+
+
+def test_games_are_counted_in_all_folders_and_their_length_in_the_newest() -> None:
+    window, everybody = ReplayWindow.__new__(ReplayWindow), np.ones(2, np.bool_)
+    tables = [GameTable(np.arange(2), np.zeros((2, 2), np.int64), np.array([5, 5]), np.array(moves),
+                        np.array([label, 2], dtype=np.int8), np.zeros(2, np.int64))
+              for moves, label in (([9, 9], 2), ([4, 6], 0))]
+    window.files = [WindowFile(Path(), number, table, everybody, ~everybody)
+                    for number, table in enumerate(tables, 1)]
+    assert window.columns() == {"games": "4", "game_length": "5.00", "black_win_rate": "0.5000"}
+    before = window.identity()
+    tables[1].label[0] = 2
+    assert window.identity() != before, "another result is another lesson"

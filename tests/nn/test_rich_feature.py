@@ -9,13 +9,14 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from nn import rich_feature
 from nn.feature import encode_board
-from nn.katago_feature import AREA, CATCHING, CAUGHT, KOMI, LIBERTIES, RECENT, REPEATS, STONES
+from nn.katago_feature import AREA, CATCHING, CAUGHT, KOMI, LIBERTIES, PASSED, RECENT, REPEATS, STONES
 from nn.plane_sets import KATAGO
 from nn.rich_feature import RICH
 
 SHARED = [(0, 0, 1), (STONES, rich_feature.STONES, 2), (LIBERTIES, rich_feature.LIBERTIES, 3),
           (REPEATS, rich_feature.REPEATS, 1), (RECENT, rich_feature.RECENT, 5), (CAUGHT, rich_feature.CAUGHT, 1),
-          (CATCHING, rich_feature.CATCHING, 1), (AREA, rich_feature.AREA, 2), (KOMI, rich_feature.KOMI, 3)]
+          (CATCHING, rich_feature.CATCHING, 1), (AREA, rich_feature.AREA, 2), (PASSED, rich_feature.PASSED, 1),
+          (KOMI, rich_feature.KOMI, 3)]
 
 
 def after_moves(board: GoBoard, color: Stone) -> np.ndarray:

@@ -16,8 +16,9 @@ import pytest
 import selfplay_main
 from board.coordinate import Coordinate
 from selfplay.archive import BATCH_FILE, LOG_FILE, BatchSettings, open_batch
+from selfplay.estimate import estimate_batch
 from selfplay.game import EndReason
-from selfplay.progress import BatchProgress, GameSummary
+from selfplay.progress import BatchProgress, GameSummary, format_duration
 from sgf.match_result import MatchResult
 from sgf.reader import SGFReader
 from sgf.selfplay_record import decode_policy_comment
@@ -308,3 +309,22 @@ def test_a_draw_is_half_a_win() -> None:
     progress = BatchProgress(2)
     progress.add(GameSummary(1, 10, MatchResult.DRAW, EndReason.TWO_PASSES, None))
     assert "Black wins 50.0 %" in progress.line()
+
+
+def test_a_line_tells_where_the_run_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("selfplay.progress.time.monotonic", lambda: 7200.0)
+    progress = BatchProgress(16, before=2, start=0.0)
+    for number, played_on in enumerate((True, True, False, None)):
+        progress.add(GameSummary(number, 900, MatchResult.BLACK_WIN, EndReason.RESIGNATION, played_on))
+    line = progress.line()
+    assert line.startswith("Generating     6/   16 games (2.0000 games/hour), 0.5 moves/s, 900.0 moves a game, ")
+    assert "resignation 4, " in line and "wrong to resign 1 of 3 played on, " in line
+    assert line.endswith("time left 5:00:00.") and format_duration(3725.0) == "1:02:05"
+
+
+def test_an_estimate_counts_what_is_learnt_and_all_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("selfplay.estimate.measure_play", lambda *_: 1000.0)
+    settings = BatchSettings(900, 4, 20, 7.0, True, 0.05, 0.1, 77, full_share=0.25, fast_visits=4)
+    first, second = estimate_batch(settings, "none", True, 3, None)
+    assert "2925 positions, for which the network is asked 93600 times" in first
+    assert "in one process of 3: 103846 games/hour" in second

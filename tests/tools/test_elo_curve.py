@@ -50,6 +50,12 @@ def test_a_clean_sweep_stays_finite_and_strangers_are_left_out() -> None:
     assert rate_players([], "alone")["alone"].elo == 0.0
 
 
+def test_players_who_never_met_have_no_game_added() -> None:
+    ratings = rate_players([PairResult("a", "b", 30, 40), PairResult("b", "c", 30, 40)], "c")
+    one = get_elo(30.5 / 41)
+    assert [ratings[name].elo for name in "ab"] == pytest.approx([2 * one, one], abs=1e-3)
+
+
 def write_match(folder: Path, first: str, second: str, tmp_path: Path, winners: list[str]) -> None:
     """Write a match as tools/match.py keeps it."""
     game = play_match(tmp_path / "sample")[0]

@@ -9,13 +9,14 @@ import pytest
 from mcts.uct.params import UctParams
 from mcts.uct.pattern_features import FEATURES
 from mcts.uct.pattern_table import CODES, PARTS, read_gammas
-from mcts.uct.playout_rules import make_rules
+from mcts.uct.playout_policy import BESIDE, DIAGONAL
+from mcts.uct.playout_rules import ANSWER_VALUES, NEAR_VALUES, make_rules
 from sgf.collection import Kifu
 from tests.mcts.trees import Game
 from tests.tools.in_process import ProgramRunner
 from tools.learn_patterns import main
 from tools.patternlib.minorization import Model
-from tools.patternlib.rows import COLUMNS, Rows, collect_rows
+from tools.patternlib.rows import COLUMNS, NEAR_LAST, NEAR_PREVIOUS, Rows, collect_rows
 from tools.patternlib.rows import PARTS as COLUMNS_OF_PARTS
 
 
@@ -45,6 +46,8 @@ def test_known_gammas_are_found_again() -> None:
         np.testing.assert_allclose(found, known, rtol=0.15)
     # where the likelihood is greatest, each value has won as often as its gamma says (a win and a loss added)
     strengths = model._strengths(rows, model._data(rows)).reshape(-1, 8)
+    own = strengths.ravel()[rows.played]
+    assert model.judge(rows).first == pytest.approx((own == strengths.max(axis=1)).mean())
     chances = (strengths / strengths.sum(axis=1, keepdims=True)).ravel()
     for i, gammas in enumerate(model.gammas):
         wins = np.bincount(rows.features[rows.played, i], minlength=len(gammas))
@@ -82,6 +85,16 @@ def test_each_position_has_a_row_for_each_legal_move_and_knows_the_played_one() 
             assert rows.features[:, column].max() < (len(values) or CODES)
 
 
+def test_rows_know_the_last_two_moves_and_the_stones_set_up() -> None:
+    game = Game(5)
+    for point in ((3, 3), (3, 4), (2, 4)):
+        game.play(point)
+    set_up = np.array([game.twins.pos((1, 1))], dtype=np.int16)
+    rows = collect_rows([make_kifu(game)._replace(setup_pos=set_up, setup_color=np.ones(1, dtype=np.int8))])
+    assert np.diff(rows.start).tolist() == [24, 23, 22]
+    assert rows.features[rows.played[2], [NEAR_LAST, NEAR_PREVIOUS]].tolist() == [BESIDE, DIAGONAL]
+
+
 def test_the_tool_writes_a_table_that_the_search_reads(tmp_path: Path) -> None:
     moves = "".join(f";{'BW'[i % 2]}[{'abcdefghi'[x]}{'abcdefghi'[y]}]"
                     for i, (x, y) in enumerate((x, y) for y in range(0, 9, 2) for x in range(0, 9, 2)))
@@ -112,3 +125,11 @@ def test_the_bundled_table_says_what_players_know() -> None:
     prior = read_gammas()["prior"]
     assert prior["escape"]["works"] > 1 > prior["escape"]["fails"] and prior["capture"]["saves"] > 1
     assert prior["self_atari"]["more"] < 0.1
+
+
+def test_playouts_have_the_factors_of_the_table() -> None:
+    rules, learnt = make_rules(UctParams()), read_gammas()["playout"]
+    for factors, feature, values in ((rules.near_last, "last", NEAR_VALUES),
+                                     (rules.near_previous, "previous", NEAR_VALUES),
+                                     (rules.answers, "answer", ANSWER_VALUES.values())):
+        assert factors.tolist() == [learnt[feature].get(value, 1.0) for value in values]

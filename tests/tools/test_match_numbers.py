@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,11 @@ from board.stone import Stone
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.elo import estimate_elo, format_estimate, get_elo, get_wilson_interval
 from tools.matchlib.errors import MatchError
+from tools.matchlib.game import MatchGame
 from tools.matchlib.openings import generate_openings, get_canonical_form, get_center_points, get_openings
+from tools.matchlib.record import MatchRecord, SideTime
 from tools.matchlib.referee import Referee
+from tools.matchlib.report import format_table
 
 
 def config(**options: object) -> MatchConfig:
@@ -50,6 +54,10 @@ def test_openings_are_legal_and_distinct(size: int, plies: int, kind: str) -> No
         assert len(opening) == length
         for number, vertex in enumerate(opening):
             referee.play(Stone.WHITE if number % 2 else Stone.BLACK, vertex)
+
+
+def test_small_boards_leave_out_fewer_rows_at_the_edge() -> None:
+    assert [len(get_center_points(size)) for size in (3, 4, 6, 7)] == [9, 4, 16, 9]
 
 
 def test_longer_openings_follow_where_there_are_too_few() -> None:
@@ -112,3 +120,36 @@ def test_estimate_is_symmetric_and_ordered() -> None:
     assert format_estimate(estimate_elo(10, 0, 0)) == "above +166"
     assert format_estimate(estimate_elo(0, 0, 1)) == "below +234"
     assert estimate_elo(4, 12, 4).score == 0.5
+
+
+def won_by(winner: str, index: int, **times: SideTime) -> MatchRecord:
+    """Return a game of 10 moves with the times of both sides."""
+    return MatchRecord(index, [], "first", winner, "B+R", "resign", "", 10, times)
+
+
+def test_the_table_has_the_seconds_of_a_move_and_of_the_slowest() -> None:
+    games = [won_by("first", 0, first=SideTime(2, 3.0, 2.5), second=SideTime(2, 1.0, 0.5)),
+             won_by("second", 1, first=SideTime(8, 1.0, 0.5), second=SideTime(3, 4.0, 2.0))]
+    rows = [line.split() for line in format_table(config(), ("a", "b"), games).splitlines()]
+    assert ["seconds", "a", "move", "0.400", "1.000"] in rows
+    assert ["slowest", "move,", "seconds", "2.500", "2.000"] in rows
+
+
+@pytest.mark.parametrize(("scoring", "result"), [("area", "B+18.5"), ("friendly", "B+24.5")])
+def test_a_game_is_scored_as_the_match_says(scoring: str, result: str) -> None:
+    game = MatchGame(config(size=5, komi=0.5, scoring=scoring), 0, [], {"first": None, "second": None})  # type: ignore
+    for number, column in itertools.product(range(1, 6), "BD"):
+        game.referee.play(Stone.BLACK, f"{column}{number}")
+    game.referee.play(Stone.WHITE, "A1")  # dead, but on the board
+    assert game._record_score().result == result
+
+
+def test_a_match_is_another_one_with_any_other_option_that_changes_games() -> None:
+    others = {"first": "c", "second": "c", "size": 5, "komi": 0.5, "time_seconds": 9, "sends_time_left": False,
+              "client": "cgos", "openings": "none", "opening_plies": 3, "max_moves": 7, "scoring": "friendly",
+              "seed": 1, "hang_limit": 9.0}
+    free = {"directory": Path(), "games": 9, "parallel": 2, "names": ("x", "y")}
+    assert {field.name for field in fields(MatchConfig)} == {*others, *free}
+    for name, value in {**others, **free}.items():
+        other = replace(config(), **{name: value})  # type: ignore[arg-type]
+        assert (other.get_fingerprint() == config().get_fingerprint()) == (name in free), name

@@ -24,9 +24,17 @@ from tests.tools.in_process import run_in_process
 from tools.plot_tree import main
 from tools.treelib.dump_reader import DumpError, parse_dump, read_dump
 from tools.treelib.layout import lay_out
-from tools.treelib.page import embed_json, format_page
-from tools.treelib.svg import BOX_HEIGHT, BOX_WIDTH, TreeDrawing, format_svg
-from tools.treelib.view import TreeView, find_position, make_view
+from tools.treelib.page import embed_json, format_page, format_row
+from tools.treelib.svg import (
+    BOX_HEIGHT,
+    BOX_WIDTH,
+    TreeDrawing,
+    describe_node,
+    draw_grid,
+    draw_stones,
+    format_svg,
+)
+from tools.treelib.view import ShownPosition, TreeView, describe_view, find_position, make_view, name_move
 
 SIZE, VISITS = 3, 150
 ALL = 5000
@@ -89,6 +97,10 @@ class Outline(HTMLParser):
             self.folded.pop()
 
 
+def stones_of(board: GoBoard) -> str:
+    return "".join(".XO"[stone] for stone in board.get_board_data())
+
+
 def page_data(page: str) -> dict[str, Any]:
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found is not None
@@ -134,6 +146,34 @@ def test_the_boards_show_the_position_and_the_main_line(view: TreeView) -> None:
         position = find_position(view, node)
         drawn = {int(stone.get("data-point") or -1) for stone in board.iter(f"{SVG}circle") if stone.get("data-point")}
         assert drawn == {index for index, char in enumerate(position.stones) if char != "."}
+
+
+def test_a_stone_is_drawn_at_the_coordinates_of_its_point_and_in_its_color() -> None:
+    board, color = GoBoard(5), Stone.BLACK
+    for vertex in ("B5", "E2"):
+        board.put_stone(board.coordinate.convert_from_gtp_format(vertex), color)
+        color = Stone.get_opponent_color(color)
+    root = ElementTree.fromstring(f"<g>{draw_grid(5)}{draw_stones(ShownPosition(stones_of(board), {}), 5)}</g>")
+    across = {text.get("x"): text.text for text in root.iter("text") if text.text and text.text.isalpha()}
+    down = {int(text.get("y") or 0) - 3: text.text for text in root.iter("text") if text.text and text.text.isdigit()}
+    found = {f"{across[stone.get('cx')]}{down[int(stone.get('cy') or 0)]}": stone.get("fill")
+             for stone in root.iter("circle") if stone.get("class") == "stone"}
+    assert found == {"B5": "#16181b", "E2": "#fdfdfb"}
+
+
+def test_who_moves_and_who_moved_is_told(view: TreeView) -> None:
+    assert describe_view(view)[0].startswith("White to move, move 4, 3x3")
+    for node in view.nodes[1:]:
+        color = "White" if len(node.line) % 2 else "Black"
+        stone = "O" if color == "White" else "X"
+        assert describe_node(view, node)[0].startswith(f"{color} {name_move(view, node)}: ")
+        row = format_row(view, node)
+        assert node.edge is not None and f'class="k {stone}"' in row and f"prior {node.edge.prior:.1%}" in row
+    root = ElementTree.fromstring(format_svg(view))
+    fills = {element.get("data-node"): element.find(f"{SVG}circle") for element in root.iter(f"{SVG}g")}
+    for node in view.nodes[1:]:
+        circle = fills[str(node.index)]
+        assert circle is not None and circle.get("fill") == ("#fff" if len(node.line) % 2 else "#16181b")
 
 
 def test_every_position_equals_our_own_board(content: dict[str, Any], view: TreeView) -> None:
