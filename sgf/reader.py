@@ -14,7 +14,7 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from common.print_console import print_err
 from sgf.grammar import MALFORMED, SET_UP, WRONG_SIZE, Node, SGFError, read_main_line, show, to_utf8
-from sgf.match_result import MatchResult, read_margin
+from sgf.match_result import NOT_COUNTED, MatchResult, read_margin
 from sgf.win_rate import SEARCH_VALUE, decode_search_comment, decode_search_value
 
 MAX_KOMI = float(MAX_BOARD_SIZE**2)
@@ -28,9 +28,9 @@ class SGFReader:
     """The main line of one game, with its set-up stones; colors are those written in the file.
 
     Members: size, komi, note (what is odd about the record, empty if nothing is), result, margin (by which Black won,
-    NaN if not counted), handicap, event, black_player_name, white_player_name, application, copyright, black_stones and
-    white_stones (pos of the stones set up before the first move), to_move (side to move first), moves, colors (pos and
-    color of each move).
+    NaN if not counted, or more than a board can have), handicap, event, black_player_name, white_player_name,
+    application, copyright, black_stones and white_stones (pos of the stones set up before the first move), to_move
+    (side to move first), moves, colors (pos and color of each move).
     """
 
     def __init__(self, source: str | Path | bytes, board_size: int | None = None, literal: bool = False) -> None:
@@ -101,6 +101,8 @@ class SGFReader:
         self.handicap = int(parse_number(simple_text(root, "HA")) or 0)
         result = simple_text(root, "RE")
         self.result, self.margin = MatchResult.from_text(result), read_margin(result)
+        if abs(self.margin) > self.size**2 + MAX_KOMI:
+            self.margin = NOT_COUNTED
         self.event = simple_text(root, "EV")
         self.black_player_name = simple_text(root, "PB")
         self.white_player_name = simple_text(root, "PW")

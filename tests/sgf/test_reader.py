@@ -160,7 +160,7 @@ def test_results(text: str, result: MatchResult) -> None:
 @pytest.mark.parametrize(("text", "margin"), [
     ("B+3.5", 3.5), ("b+12", 12.0), ("W+0.5", -0.5), ("Black+2", 2.0), ("0", 0.0), ("Jigo", 0.0),
     ("B+R", None), ("W+", None), ("W+T", None), ("?", None), ("", None), ("B+0.0", None), ("Black wins by 3", None),
-    ("W+1e3", None), ("W+3-", None),
+    ("W+1e3", None), ("W+3-", None), ("B+442", 442.0), ("B+443", None), ("W+99999", None),
 ])
 def test_margins(text: str, margin: float | None) -> None:
     found = read(f"{HEAD}RE[{text}])").margin
