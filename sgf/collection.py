@@ -167,8 +167,9 @@ def _named_games(piece: Piece, data: bytes) -> Iterator[tuple[str, list[Node] | 
                 yield f"{piece.path} line {line}", nodes
         return
     data = to_utf8(data)
+    line, counted = 1, 0
     for number, (offset, nodes) in enumerate(read_main_lines(data)):
-        line = data.count(b"\n", 0, offset) + 1
+        line, counted = line + data.count(b"\n", counted, offset), offset
         yield piece.path if number == 0 else f"{piece.path} line {line}", nodes
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sgf import collection
-from sgf.collection import Kifu, Skipped, cut_into_pieces, describe_left_out, list_sgf_files, read_pieces
+from sgf.collection import Kifu, Piece, Skipped, cut_into_pieces, describe_left_out, list_sgf_files, read_pieces
 from sgf.grammar import MALFORMED, NO_MOVES, TOO_LONG, UNREADABLE, WRONG_SIZE, SGFError, read_main_lines
 from sgf.win_rate import SearchComment, decode_search_comment
 
@@ -123,6 +123,20 @@ def test_many_games_without_an_end_are_left_at_once() -> None:
     places = [place for place, game in islice(read_main_lines(broken * 30 + good * 2), 40)
               if not isinstance(game, SGFError)]
     assert places == [30 * len(broken), 30 * len(broken) + len(good)]
+
+
+def test_the_lines_of_a_collection_are_counted_once() -> None:
+    """Counting from the beginning for each game took the square of their number."""
+    class Counted(bytes):
+        seen = 0
+
+        def count(self, line_end: bytes, start: int, end: int) -> int:  # type: ignore[override]
+            Counted.seen += end - start
+            return super().count(line_end, start, end)
+
+    data = Counted("\n".join([game("aa")] * 50).encode())
+    names = [name for name, _ in collection._named_games(Piece("a.sgf", 0, len(data)), data)]
+    assert names == ["a.sgf", *(f"a.sgf line {line}" for line in range(2, 51))] and Counted.seen <= len(data)
 
 
 def test_a_file_that_cannot_be_read_is_skipped(tmp_path: Path) -> None:
