@@ -162,10 +162,10 @@ def split_samples(total: int, test_share: float) -> int:
 
 
 def open_files(paths: list[Path], test_share: float) -> list[SampleFile]:
-    """Count the samples of each file and split them; raises DataError for an unreadable file."""
+    """Count the samples of each file and split them; raises DataError for a file that cannot be used."""
     files = []
     for path in paths:
-        total = len(read_arrays(path, ("value",))["value"])
+        total = len(read_arrays(path, ("value",), ("value",))["value"])
         files.append(SampleFile(path, total, split_samples(total, test_share)))
     if sum(file.train for file in files) == 0:
         raise DataError(f"{paths[0].parent}: the files hold no samples, make new ones with --kifu-dir FOLDER")

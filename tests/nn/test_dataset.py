@@ -124,6 +124,12 @@ def test_unusable_files_are_named(tmp_path: Path, write, reason: str) -> None:
     assert str(path) in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_a_file_without_values_is_named(tmp_path: Path) -> None:
+    np.savez(tmp_path / "sl_data_0.npz", input=np.zeros((1, 6, 5, 5)))
+    with pytest.raises(DataError, match="sl_data_0.npz has no array 'value'"):
+        open_files([tmp_path / "sl_data_0.npz"], 0.2)
+
+
 @pytest.mark.parametrize("error", [SyntaxError("in a header"), tokenize.TokenError("EOF"), NotImplementedError("97")])
 def test_what_numpy_stumbles_over_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     path = write_data(tmp_path, [5]) / "sl_data_0.npz"
