@@ -181,7 +181,7 @@ def _open_files(paths: list[Path], board_size: int, window_size: int, test_share
     files: list[WindowFile] = []
     for path in reversed(paths):
         table = read_game_table(path, board_size)
-        if table is None:
+        if table is None or not path.stem.rpartition("_")[2].isdecimal():  # a copy would count its games twice
             raise DataError(f"{path} is no file of self-play games of board size {board_size}: make it anew with "
                             "--kifu-dir FOLDER")
         usable = np.flatnonzero(table.samples)[-window_size:]

@@ -115,6 +115,10 @@ def test_one_game_is_for_learning(folder: Path) -> None:
 def test_files_of_other_programs_and_sizes_are_named(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="rl_data_10.npz is no file of self-play games of board size 9"):
         ReplayWindow(folder, 9, 16, 0, 100, 0.0)
+    (tmp_path / "rl_data_old.npz").write_bytes((folder / "rl_data_1.npz").read_bytes())
+    with pytest.raises(DataError, match="rl_data_old.npz is no file of self-play"):
+        make_window(tmp_path)
+    (tmp_path / "rl_data_old.npz").unlink()
     np.savez(tmp_path / "rl_data_0.npz", **make_arrays(8, SIZE))
     with pytest.raises(DataError, match="--kifu-dir"):
         make_window(tmp_path)
