@@ -74,13 +74,13 @@ class GameMarker:
         self._policy_index = get_geometry(board_size).policy_index
 
     def mark(self, game: Kifu, labels: Labels | None = None, is_best: bool = True) -> MoveSamples:
-        """Return the positions of a game; with `is_best`, where there are labels, the good moves are the teacher's."""
+        """Return the positions of a game; with `is_best`, where labels have policies, good moves are the teacher's."""
         moves, points = len(game.pos), self.board_size**2
         marks, rows = np.zeros((moves, points), dtype=np.uint16), np.zeros(moves, dtype=np.int64)
         good, policy = self._policy_index[game.pos].astype(np.int16), np.zeros((moves, points + 1), dtype=np.float32)
         if labels is not None:
             policy = unpack_policies(labels, labels.policy_start, np.arange(moves), points + 1)
-            good = policy.argmax(axis=1).astype(np.int16) if is_best else good
+            good = np.where(is_best & policy.any(axis=1), policy.argmax(axis=1), good).astype(np.int16)
         clear_state(self._state, self.board_size)
         count = 0
         if set_up_stones(self._state, game.setup_pos, game.setup_color) == 0:

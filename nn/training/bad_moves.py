@@ -23,6 +23,7 @@ import torch
 from board.geometry import SYMMETRIES, make_symmetry_index
 from common.interrupt import StopRequest
 from nn.classifier import MOST_FILTERS, MOST_LAYERS, read_classifier, weigh, write_classifier
+from nn.data.data_file import DataError
 from nn.data.labels import describe_bare, read_all_labels
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
 from nn.device import get_torch_device
@@ -181,7 +182,7 @@ class ClassifierRun:
         return {"task": "bad-moves", "board_sizes": (config.board_size,), "filters": config.filters,
                 "blocks": config.layers, "batch_size": config.batch_size, "learning_rate": config.learning_rate,
                 "seed": config.seed, "data": len(self._samples.played), "teacher_weight": config.teacher_weight,
-                "labels": [Path(path).name for path in config.labels] or None,
+                "labels": [Path(path).name for path in config.labels],
                 "start": Path(config.start).name}
 
     def elapsed(self) -> float:
@@ -204,7 +205,8 @@ class ClassifierRun:
         if not self._files.checkpoint.exists():
             return False
         state = read_checkpoint(self._files, device)
-        plan_supervised(self._files.checkpoint, state["progress"], state["identity"], self.progress, self.identity())
+        old = {**state["identity"], "labels": state["identity"].get("labels") or []}  # None in those of before
+        plan_supervised(self._files.checkpoint, state["progress"], old, self.progress, self.identity())
         self.network.load_state_dict(state["network"])
         self._optimizer.load_state_dict(state["optimizer"])
         if "precision" in state:  # not in those of before
@@ -282,6 +284,9 @@ def learn_from_games(config: BadMoveConfig, restart: bool, say: Callable[[str], 
     is_best = config.teacher_weight == 1.0
     samples = collect_samples((one for i, one in enumerate(labelled) if i % KEPT_BACK), size, is_best)
     tests = collect_samples(labelled[::KEPT_BACK], size, is_best)
+    if not len(samples.played) or not len(tests.played):
+        raise DataError(f"{config.kifu_dir}: {len(samples.played)} positions to learn from and {len(tests.played)} to "
+                        "judge by, in which a move was played that is no pass: give more games")
     config.output.parent.mkdir(parents=True, exist_ok=True)
     with files.hold():
         run = ClassifierRun(config, samples)
@@ -289,7 +294,7 @@ def learn_from_games(config: BadMoveConfig, restart: bool, say: Callable[[str], 
             say(f"Resumed at step {run.progress.step}, from {files.checkpoint}.")
         say(f"{len(games)} games: learning from {len(samples.played):,} positions, judged by {len(tests.played):,}")
         bare = [game.name for game, labels in labelled if labels is None]
-        if teachers and bare:
+        if config.labels and bare:
             say(describe_bare(bare, "whose own moves are taken for good"))
         stopped = run.learn(say)
         if stopped:

@@ -199,6 +199,7 @@ def test_the_good_moves_of_a_labelled_game_are_its_teachers() -> None:
     policy[np.arange(4), best], policy[:, 15] = 0.6, 0.4
     zeros = np.zeros(4, dtype=np.float16)
     labels = Labels(*pack_policies(policy), zeros, zeros, np.zeros((4, 16), dtype=np.uint8))
+    silent = labels._replace(policy_count=labels.policy_count * 0)
     others, own = (LabelFile(4, labels, {name: (0, 4)}, labels.policy_start) for name in ("other", "game"))
     with without_compiler():
         found = AllLabels([others, own]).of_game("game", 4, 4)
@@ -206,6 +207,7 @@ def test_the_good_moves_of_a_labelled_game_are_its_teachers() -> None:
         as_played = GameMarker(4).mark(game, found, is_best=False)
         assert as_played.played.tolist() == [4, 1, 10, 12]
         np.testing.assert_allclose(as_played.policy, policy[:, :16], atol=1e-3)
+        assert GameMarker(4).mark(game, silent).played.tolist() == [4, 1, 10, 12]
         unknown = AllLabels([others]).of_game("game", 4, 4)
         assert GameMarker(4).mark(game, unknown).played.tolist() == GameMarker(4).mark(game).played.tolist()
         without_pass = GameMarker(4).mark(game, found).marks
@@ -255,6 +257,7 @@ def test_the_command_learns_and_prints_the_table(tmp_path: Path, monkeypatch: py
                "--output", network, "--batch-size", 12, "--use-gpu", "false", "--learning-rate", 0.1)
     first = learn(*command, "--epochs", 200)
     assert "4 games: learning from 12 positions, judged by 4" in first and "| 0.97 |" in first
+    assert "without labels" not in first
     assert len(read_classifier(network).bias) == 2
     assert "Resumed at step 200" in learn(*command, "--epochs", 1)  # finished: the table comes once more
     (tmp_path / "net-state.ckpt").unlink()
@@ -270,18 +273,15 @@ def test_the_command_learns_and_prints_the_table(tmp_path: Path, monkeypatch: py
     assert len(read_classifier(wider).bias) == 3 and len(read_classifier(wider).hidden) == 0
     losses = [float(line.split()[-1]) for line in first.splitlines() if " loss " in line]
     assert losses[0] > 1.0 > 0.7 > losses[-1]  # mirror images of a move are alike: 0.5 at best
+    (tmp_path / "0.sgf").write_text("(;GM[1]SZ[3];B[];W[])")  # the game that is kept back
+    assert "12 positions to learn from and 0 to judge by" in learn(*command, "--restart", "true", "--epochs", 1)
 
 
 @pytest.mark.slow
 def test_a_resumed_run_equals_the_uninterrupted_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(1)
-    marks = rng.integers(0, 1 << 14, (20, 16)).astype(np.uint16) | np.uint16(1 << CANDIDATE)
-    samples = MoveSamples(marks, rng.integers(0, 16, 20).astype(np.int16), np.zeros((20, 16), dtype=np.float16))
-
-    def make_run(name: str, epochs: int = 4, seed: int = 3) -> ClassifierRun:
-        return ClassifierRun(BadMoveConfig(
-            kifu_dir=tmp_path, layers=1, filters=2, board_size=4, output=tmp_path / f"{name}.npz", epochs=epochs,
-            minutes=None, batch_size=6, learning_rate=0.05, seed=seed, use_gpu=False), samples)
+    def make_run(name: str, **changes: Any) -> ClassifierRun:
+        return ClassifierRun(make_config(tmp_path, output=tmp_path / f"{name}.npz", **{"epochs": 4, **changes}),
+                             make_samples())
 
     whole, first, second, said = make_run("whole"), make_run("parts"), make_run("parts"), list[str]()
     assert whole.learn(said.append) == "" and whole.progress.step == 12 and said[-1].startswith("100%")
@@ -354,6 +354,12 @@ def test_an_epoch_goes_through_all_samples(tmp_path: Path, monkeypatch: pytest.M
     assert run.learn(lambda _: None) == "" and len(seen) == 6
     epochs = [sum(seen[:3], []), sum(seen[3:], [])]
     assert all(sorted(epoch) == list(range(18)) for epoch in epochs) and epochs[0] != epochs[1]
+
+
+def test_labels_that_are_left_out_are_another_run(tmp_path: Path) -> None:
+    ClassifierRun(make_config(tmp_path, labels=("a.npz",), teacher_weight=0.5), make_samples()).save()
+    with pytest.raises(TrainError, match="labels .'a.npz'. -> "):
+        ClassifierRun(make_config(tmp_path, teacher_weight=0.5), make_samples()).go_on()
 
 
 def test_another_start_is_another_run(tmp_path: Path) -> None:
