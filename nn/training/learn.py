@@ -112,7 +112,7 @@ def _run(trainer: Trainer) -> str:
         command = "the same command without --restart true" if config.restart else "the same command"
         print_out(f"Stopped by {stopped} at step {trainer.progress.step}: {command} goes on from here.")
     elif group.is_first:
-        kind = ("best " if recipe.keeps_best else "") + ("test" if tests else "training")
+        kind = ("best " if recipe.keeps_best and tests else "") + ("test" if tests else "training")
         print_out(f"Finished after {trainer.elapsed() / 60:.1f} minutes, "
                   f"{kind} loss {trainer.progress.best_loss:.6f}: {config.output}")
     return stopped

@@ -21,7 +21,7 @@ class Recipe:
     open_data: Callable[[TrainConfig], TrainingData]
     plan: ResumePlan  # what to do with a checkpoint
     layout: Layout
-    keeps_best: bool  # whether the model file is that of the epoch with the best test loss, or the newest
+    keeps_best: bool  # whether the model file is that of the epoch with the best test loss, where there are tests
     goes_on: bool  # whether a finished run is the start of the next one
 
 

@@ -245,8 +245,8 @@ class Trainer:
         test = self.evaluate() if self.data.test_count else None
         self._write_row(train, test)
         scores = test or train
-        loss = scores.loss if scores else float("inf")
-        if loss < self.progress.best_loss or not self.recipe.keeps_best:
+        loss = scores.loss if scores else self.progress.best_loss
+        if test is None or loss < self.progress.best_loss or not self.recipe.keeps_best:
             self.progress.best_loss = loss
             if self.is_first:
                 save_network(self.result, self.config.output, self.about())
