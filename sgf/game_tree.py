@@ -14,7 +14,7 @@ from board.handicap import get_fixed_handicap, get_free_handicap, max_fixed_hand
 from board.ruleset import Rules
 from board.stone import Stone
 from program import PROGRAM_NAME, VERSION
-from sgf.grammar import MALFORMED, NO_MOVES, SET_UP, TOO_LONG, WRONG_SIZE, Node, SGFError, show, to_utf8
+from sgf.grammar import ILLEGAL, MALFORMED, SET_UP, TOO_LONG, WRONG_SIZE, Node, SGFError, show, to_utf8
 from sgf.reader import MAX_KOMI, check_game, full_text, parse_number, simple_text, to_pos
 
 COLORS = {"B": Stone.BLACK, "W": Stone.WHITE}
@@ -207,7 +207,7 @@ class GameTree:
             try:
                 board.put_stone(move[1], move[0])
             except ValueError as error:
-                raise SGFError(NO_MOVES, f"move {board.moves}: {error}") from None
+                raise SGFError(ILLEGAL, f"move {board.moves}: {error}") from None
         return board
 
     def _set_up(self, board: GoBoard, node: Tree_node) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from board.ruleset import Rules
 from board.stone import Stone
 from sgf.game_tree import ROOT, GameTree
-from sgf.grammar import SGFError
+from sgf.grammar import ILLEGAL, SGFError
 
 MAX_NODES = 6000
 
@@ -105,8 +105,9 @@ def test_what_cannot_be_used_is_refused(text: str, reason: str) -> None:
 def test_a_variation_that_is_illegal_is_refused_when_one_goes_there() -> None:
     tree = read("(;SZ[3];B[aa](;W[bb])(;W[aa]))")
     assert picture(tree, 2) == "X.. .O. ..."
-    with pytest.raises(SGFError, match="white A3 is illegal"):
+    with pytest.raises(SGFError, match="white A3 is illegal") as caught:
         tree.board_at(3)
+    assert caught.value.kind == ILLEGAL
 
 
 def test_variations_may_be_nested_deeply() -> None:
