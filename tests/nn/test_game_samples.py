@@ -176,13 +176,15 @@ def test_labels_come_packed_or_not(folder: Path, tmp_path: Path) -> None:
     ({"ownership": np.zeros((13, 81), dtype=np.uint8)}, "not for board size 5"),
     ({"offset": np.array([0, 8, 14])}, "does not fit together"),
     ({"policy_count": np.zeros(13, dtype=np.uint8)}, "does not fit together"),
+    *(({name: "cut"}, "does not fit together") for name in ("policy_value", "lead")),
     ({"policy_index": "beyond"}, "beyond a board of size 5"),
 ])
 def test_labels_that_cannot_be_used_are_refused(tmp_path: Path, change: dict, complaint: str) -> None:
     arrays = make_labels(["a.sgf", "c.sgf"])
     del arrays["policy"]
     for name, value in change.items():
-        arrays[name] = arrays[name] + 26 if isinstance(value, str) else value
+        changed = {"beyond": arrays[name] + 26, "cut": arrays[name][:-1]}
+        arrays[name] = changed[value] if isinstance(value, str) else value
     np.savez(tmp_path / "x.npz", **{name: value for name, value in arrays.items() if value is not None})
     with pytest.raises(DataError, match=complaint):
         read_labels(tmp_path / "x.npz", SIZE)
