@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from nn.inference.board_evaluator import Answers, BoardEvaluator, CompositeEvaluator, NetworkFacts
-from nn.plane_sets import AND, PLANE_SETS
+from nn.plane_sets import AND
 
 # Least chance of a move in an ensemble: its logit stays a number.
 TINY = 1e-12
@@ -22,14 +22,15 @@ class JoinedEvaluator(CompositeEvaluator):
     def __init__(self, parts: Sequence[BoardEvaluator], join: Callable[[Sequence[Answers]], Answers], tells_lead: bool,
                  symmetries: int = 1) -> None:
         """Join evaluators that look at a position in one way each; `join` makes one answer of one of each."""
-        size, names = parts[0].board_size, list(dict.fromkeys(part.plane_set.name for part in parts))
+        size, sets = parts[0].board_size, {part.plane_set.name: part.plane_set.planes for part in parts}
         sizes = max(part.sizes[0] for part in parts), min(part.sizes[-1] for part in parts)
-        facts = NetworkFacts(AND.join(names), size, sizes, tells_lead, filters=0, blocks=0, trained_on=(size,))
+        facts = NetworkFacts(AND.join(sets), size, sizes, tells_lead, filters=0, blocks=0, trained_on=(size,))
         super().__init__(parts, facts, min(part.batch_limit for part in parts), symmetries)
         self.calls_at_once = min(part.calls_at_once for part in parts)
+        self.call_sizes, self.full_call = parts[0].call_sizes, max(part.full_call for part in parts)
         self.description = " and ".join(part.description for part in parts)
         self.note = "; ".join(dict.fromkeys(part.note for part in parts if part.note))
-        begins = dict(zip(names, np.cumsum([0, *(PLANE_SETS[name].planes for name in names)]), strict=False))
+        begins = dict(zip(sets, np.cumsum([0, *sets.values()]), strict=False))
         self._join = join
         self._shares = [slice(begins[part.plane_set.name], begins[part.plane_set.name] + part.plane_set.planes)
                         for part in parts]

@@ -95,6 +95,24 @@ def test_each_sees_its_own_planes() -> None:
     assert [part.asked[-1] for part in parts] == [1.0, 5.0, 1.0]
 
 
+def test_an_ensemble_may_be_a_part() -> None:
+    """Its planes are several sets: --model a.bin,b.bin --value-model c.bin."""
+    parts = [MadeUp(0.5, 1.0, features=name) for name in ("basic", "rich", "katago")]
+    both = pair(make_ensemble(parts[:2]), parts[2])
+    assert both.plane_set.name == "basic+rich+katago"
+    begins = np.cumsum([0, 6, 24, 30])
+    both.evaluate_plainly(np.repeat(np.arange(3.0), np.diff(begins)).reshape(1, -1, 1, 1) * np.ones((1, 60, 3, 3)))
+    assert [part.asked[-1] for part in parts] == [0.0, 1.0, 2.0]
+
+
+def test_calls_are_filled_as_those_of_the_parts() -> None:
+    parts = MadeUp(0.5, 1.0), MadeUp(0.1, 3.0)
+    for part, full_call in zip(parts, (1, 3), strict=True):
+        part.full_call, part.call_sizes = full_call, (2, 4)
+    for together in (make_ensemble(parts), pair(*parts)):
+        assert together.full_call == 3 and together.call_sizes == (2, 4)
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with networks of three kinds."""
