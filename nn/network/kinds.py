@@ -18,6 +18,8 @@ from nn.plane_sets import PLANE_SETS
 
 MOST_FILTERS = 4096
 MOST_BLOCKS = 256
+# What weights may be, and the number of batches that a norm has seen.
+NUMBERS = (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int64)
 
 
 def make_pooled_net(options: dict[str, Any]) -> PooledNet:
@@ -29,7 +31,7 @@ def make_pooled_net(options: dict[str, Any]) -> PooledNet:
         raise ValueError("it does not say the board sizes that it was trained on")
     for name, value, known in (("features", config.features, PLANE_SETS), ("block", config.block, BLOCKS),
                                ("activation", config.activation, ACTIVATIONS), ("norm", config.norm, NORMS)):
-        if value not in known:
+        if not isinstance(value, str) or value not in known:
             raise ValueError(f"it has an unknown {name} {str(value)[:40]!r} (known: {', '.join(known)})")
     for name, number, least, most in (("filters", config.filters, LEAST_FILTERS, MOST_FILTERS),
                                       ("blocks", config.blocks, 1, MOST_BLOCKS)):
@@ -59,7 +61,7 @@ def split_content(content: Any) -> tuple[str | None, dict[str, Any], dict[str, t
     weights = content
     if isinstance(content, dict) and "kind" in content:
         kind, config, weights = content["kind"], content.get("config"), content.get("weights")
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise ValueError(f"it is of an unknown kind {str(kind)[:40]!r} (known: {', '.join(KINDS)})")
         if not isinstance(config, dict):
             raise ValueError("it does not say the shape of its network")
@@ -68,8 +70,10 @@ def split_content(content: Any) -> tuple[str | None, dict[str, Any], dict[str, t
     ):
         raise ValueError("it holds no state_dict (names with tensors)")
     for name, tensor in weights.items():
-        if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_complex() or tensor.is_meta:
+        if tensor.dtype not in NUMBERS or tensor.layout != torch.strided or tensor.is_meta:
             raise ValueError(f"{name} is no plain tensor of real numbers")
+        if tensor.nbytes > tensor.untyped_storage().nbytes():
+            raise ValueError(f"{name} repeats its numbers")
         if not torch.isfinite(tensor).all():
             raise ValueError(f"{name} holds infinite or undefined numbers")
     return kind, config, weights

@@ -8,6 +8,8 @@ import io
 import math
 import pickle
 import zipfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -164,15 +166,17 @@ def _load_own(path: str | Path | ModelFile, data: bytes, device: torch.device) -
     """Return the network of a file that train.py or TamaGo wrote; raises ValueError or ModelFileError."""
     kind, config, weights = parse_content(path, data)
     if kind:
-        network = KINDS[kind](config)
+        make: Callable[[], Any] = partial(KINDS[kind], config)
     else:
         shape = infer_shape(weights)
-        network = DualNet(device, shape.board_size, shape.filters, shape.blocks)
-    misfit = find_misfit(network.state_dict(), weights)
+        make = partial(DualNet, device, shape.board_size, shape.filters, shape.blocks)
+    with torch.device("meta"):  # without memory: a small file may say that it is a huge network
+        misfit = find_misfit(make().state_dict(), weights)
     if misfit:
         raise ValueError(misfit)
+    network = make()
     network.load_state_dict(weights)
-    return network  # type: ignore[return-value]
+    return network  # type: ignore[no-any-return]
 
 
 def find_misfit(expected: dict[str, torch.Tensor], found: dict[str, torch.Tensor]) -> str:

@@ -5,6 +5,7 @@ import pickle
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -14,6 +15,8 @@ from nn.device import get_torch_device
 from nn.inference.loading import load_evaluator
 from nn.model_file import ModelFileError
 from nn.network.dual_net import DualNet
+from nn.network.kinds import to_content
+from nn.network.pooled_net import PooledConfig, PooledNet
 from nn.network.weights import load_network, save_network
 
 CPU = torch.device("cpu")
@@ -21,6 +24,12 @@ CPU = torch.device("cpu")
 
 def weights(board_size: int = 5) -> dict[str, torch.Tensor]:
     return DualNet(CPU, board_size, 4, 1).state_dict()
+
+
+def pooled(**config: Any) -> dict[str, Any]:
+    """Return the content of a pooled network's file that says so of its shape."""
+    content = to_content(PooledNet(PooledConfig(filters=4, blocks=1)), {})
+    return content | {"config": content["config"] | config}
 
 
 @pytest.mark.parametrize(("board_size", "filters", "blocks"), [(9, 64, 6), (5, 4, 1), (19, 3, 0), (2, 1, 2)])
@@ -99,6 +108,14 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
                 "bn_layer.bias is no plain tensor"),
     "nowhere": (lambda path: torch.save({**weights(), "bn_layer.bias": torch.zeros(4, device="meta")}, path),
                 "bn_layer.bias is no plain tensor"),
+    "eight bits": (lambda path: torch.save({**weights(), "bn_layer.bias": torch.zeros(4).to(torch.float8_e5m2)}, path),
+                   "bn_layer.bias is no plain tensor"),
+    "endless": (lambda path: torch.save({**weights(), "bn_layer.bias": torch.zeros(1).expand(10**13)}, path),
+                "bn_layer.bias repeats"),
+    "list for a kind": (lambda path: torch.save(pooled() | {"kind": ["pooled"]}, path), "unknown kind"),
+    "list for a name": (lambda path: torch.save(pooled(block=["res"]), path), "unknown block"),
+    "small for its shape": (lambda path: torch.save(pooled(filters=4096, blocks=16), path),
+                            r"stem.convolution.weight has shape \[4, 24, 3, 3\], not \[4096"),
     "other size": (lambda path: torch.save(weights(7), path), "board size 7, not 5"),
 }
 
