@@ -100,7 +100,7 @@ def read_classifier(path: str | Path) -> Classifier:
             return check_weights({name: content[name] for name in content.files})
     except OSError as error:
         reason = error.strerror or "it is no file of a classifier"
-    except DAMAGES as error:
+    except (*DAMAGES, TypeError) as error:  # TypeError: a number where an array should be has no length
         reason = str(error) if str(error).startswith("it") else "it is damaged or no file of a classifier"
     raise ClassifierError(f"cannot use {path}: {reason}; train.py --task bad-moves makes one")
 

@@ -238,6 +238,9 @@ def test_weights_of_another_shape_are_refused(tmp_path: Path) -> None:
     write_classifier(weights._replace(last=np.zeros(3, dtype=np.float32)), tmp_path / "net.npz")
     with pytest.raises(ClassifierError, match="its last is not"):
         read_classifier(tmp_path / "net.npz")
+    write_classifier(weights._replace(on_board=np.array(1.0, dtype=np.float32)), tmp_path / "net.npz")
+    with pytest.raises(ClassifierError, match="damaged or no file"):
+        read_classifier(tmp_path / "net.npz")
 
 
 def learn(*arguments: object) -> str:
