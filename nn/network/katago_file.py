@@ -18,7 +18,8 @@ BINARY_MARK = b"@BIN@"
 MAX_BYTES = 2 << 30
 MAX_CHANNELS = 1 << 14
 MAX_KERNEL = 19
-WORD = re.compile(rb"\s*(\S{1,200})(?=\s|$)")
+LONGEST_WORD = 200
+WORD = re.compile(rb"\s*(\S{1,%d})(?=\s|$)" % LONGEST_WORD)
 BLANKS_BEFORE_MARK = 100
 
 
@@ -110,8 +111,11 @@ class KataGoFile:
                 parts.append(words)
             missing -= len(words)
             self._at = end + 1
+        numbers = [word for words in parts for word in words]
         try:
-            return np.array([word for words in parts for word in words], dtype=bytes).astype(np.float32)
+            if max(map(len, numbers)) > LONGEST_WORD:  # numpy gives all of them the room of the longest
+                raise ValueError
+            return np.array(numbers, dtype=bytes).astype(np.float32)
         except ValueError:
             raise ValueError(f"{name} has weights that are no numbers") from None
 

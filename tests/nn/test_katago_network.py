@@ -100,7 +100,8 @@ def test_text_that_is_damaged() -> None:
     lines = text.split(b"\n")
     row = next(i for i, line in enumerate(lines) if line.count(b" ") == 4)
     for line, reason in ((b"one two three four five", "no numbers"), (lines[row] + b" nan", "does not have"),
-                         (b" ".join([b"nan"] * 5), "infinite"), (b"", "does not have|no numbers|missing")):
+                         (b" ".join([b"nan"] * 5), "infinite"), (b"", "does not have|no numbers|missing"),
+                         (b"1 2 3 4 0." + b"5" * 200, "no numbers")):  # many so long would take all memory
         damaged = gzip.compress(b"\n".join([*lines[:row], line, *lines[row + 1:]]))
         with pytest.raises(ValueError, match=reason):
             KataGoNet(damaged)
