@@ -47,7 +47,7 @@ def find_facts(network: Network, board_size: int | None) -> NetworkFacts:
 def copy_for_inference(network: Network) -> Runnable:
     """Return a copy of a network with its norms folded; it is left as it is."""
     if isinstance(network, DualNet):
-        return FoldedNet(network.eval())
+        return FoldedNet(network).eval()
     if isinstance(network, PooledNet):
         return PreparedNet(network).eval()
     return (copy.deepcopy(network) if isinstance(network, KataGoNet) else PlainNet(network)).eval()

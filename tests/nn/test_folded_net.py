@@ -30,7 +30,8 @@ def test_the_evaluator_agrees_with_the_network(
 ) -> None:
     monkeypatch.setattr(inference, "choose_half_dtype", lambda _: half)  # what this machine is good at does not matter
     network = make_network(size, filters, blocks)
-    evaluator, plain = NetworkEvaluator(network), FoldedNet(network)
+    evaluator, plain = NetworkEvaluator(network.train()), FoldedNet(network)
+    assert network.training, "it is left as it is"
     rng = np.random.default_rng(size)
     for count in (1, 2, 5, 19, 4):
         planes = rng.integers(-1, 2, (count, 6, size, size)).astype(np.float32)
