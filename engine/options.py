@@ -227,7 +227,7 @@ def find_model(model: str, without: str = "plays by playouts, without one", fold
     """
     if model.lower() == RANDOM_MODEL:
         return RANDOM_MODEL
-    parts = [model] if (folder / model).is_file() else split_models(model)
+    parts = [model] if os.path.isfile(folder / model) else split_models(model)
     if not all(part.strip() for part in parts):
         raise OSError(f"--model {model!r}: a name is missing{' beside the comma' if len(parts) > 1 else ''}")
     paths = [find_file(part.strip(), "model file", f"give its path with --model (--model none {without})", folder)

@@ -2,6 +2,7 @@
 
 import io
 import math
+import os
 import pickle
 import zipfile
 from collections import OrderedDict
@@ -77,7 +78,7 @@ class _ShapeReader(pickle.Unpickler):
 
 def split_models(model: str | Path) -> list[str]:
     """Return the files that one option names, with commas between them; a file that has one in its name stays whole."""
-    return [str(model)] if Path(model).is_file() else str(model).split(BETWEEN_MODELS)
+    return [str(model)] if os.path.isfile(model) else str(model).split(BETWEEN_MODELS)
 
 
 def find_specialist(model: str | Path, board_size: int | None) -> str:

@@ -168,6 +168,8 @@ def test_networks_without_a_board_in_common_are_refused(files: Path) -> None:
 def test_a_file_with_a_comma_in_its_name_is_one(tmp_path: Path) -> None:
     (tmp_path / "a,b").touch()
     assert split_models(tmp_path / "a,b") == [str(tmp_path / "a,b")] and split_models("c,d") == ["c", "d"]
+    many = [f"network-{number}.bin" for number in range(30)]  # more letters than a file's name may have
+    assert split_models(",".join(many)) == many
 
 
 def test_networks_that_judge_together_look_in_several_ways_and_pass_on_notes() -> None:
