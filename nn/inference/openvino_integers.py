@@ -1,8 +1,8 @@
 """A network's convolutions in integers of 8 bits, which many processors multiply four times as fast as float32.
 
 What enters a convolution is rounded to 256 steps, its weights to 255 steps of another size for each filter; their
-products are summed exactly, and all that lies between convolutions, and the heads, stay in float32 (Jacob et al.,
-"Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference", 2018, section 2).
+products are summed exactly, and all that lies between convolutions, and the heads, stay in floating point (Jacob et
+al., "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference", 2018, section 2).
 The steps are those that suit the positions of games that the network plays against itself (calibration.py).
 
 Letters: N positions, P planes, S board size, A = S*S + 1 policy entries, C channels, F filters, K = 9 C weights of one.
@@ -37,7 +37,7 @@ SMOOTHING = 0.75
 # A network that loses more than this by it, nats of its policy and win rate (rms), keeps its format. What is usual is
 # 0.0002 and 0.003, for KataGo's network of 6 blocks 0.0005 and 0.004.
 MAX_DIVERGENCE, MAX_RATE_ERROR = 0.01, 0.03
-# Everything but these convolutions stays in float32.
+# Steps are chosen and compared with all else in float32; the evaluator may have that in bfloat16 (find_network).
 CONFIG = {"NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"}
 
 
