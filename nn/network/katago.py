@@ -190,6 +190,8 @@ class Heads(nn.Module):
         """Read both heads; their first convolutions become one."""
         super().__init__()
         parts = [*self._read_policy(file, version, channels), self._read_value(file, version, channels)]
+        if len({weight.shape[2] for weight, _ in parts}) > 1:
+            raise ValueError("its heads begin with convolutions of several sizes, which is not known here")
         self.split = [len(weight) for weight, _ in parts]
         weights, biases = (torch.cat(tensors) for tensors in zip(*parts, strict=True))
         self.first = make_convolution(weights, biases)
@@ -209,7 +211,7 @@ class Heads(nn.Module):
         scale, shift = file.norm(len(plain))
         self.activate_policy = read_activation(file, version)
         self.pooled = make_linear(scaled(matrix, scale))
-        self.points = make_linear(file.convolution(len(plain), outputs)[:1].flatten(start_dim=1))
+        self.points = make_linear(file.mixture(len(plain), outputs)[:1])
         if version < 15:
             self.pass_move: nn.Module = make_linear(file.matrix(3 * len(pooled), outputs)[:1])
             self.activate_pass = ACTIVATIONS["ACTIVATION_IDENTITY"]
@@ -235,7 +237,7 @@ class Heads(nn.Module):
         self.value = make_linear(file.matrix(len(hidden), 3), file.bias(3))
         scores = 6 if version >= 9 else 4
         self.scores = make_linear(file.matrix(len(hidden), scores), file.bias(scores))
-        self.ownership = make_linear(file.convolution(len(weight), 1).flatten(start_dim=1))
+        self.ownership = make_linear(file.mixture(len(weight), 1))
         return scaled(weight, scale), shift
 
     def forward(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:

@@ -131,6 +131,13 @@ class KataGoFile:
                 raise ValueError(f"{name} is a dilated convolution, which is not known here")
         return self.floats(name, (height, width, inputs, found)).permute(3, 2, 0, 1).contiguous()
 
+    def mixture(self, inputs: int, outputs: int) -> torch.Tensor:
+        """Return the weights [outputs, inputs] of a convolution of 1x1 with so many channels."""
+        weight = self.convolution(inputs, outputs)
+        if weight.shape[2] != 1:
+            raise ValueError("a head ends in a convolution that is not of 1x1, which is not known here")
+        return weight.flatten(start_dim=1)
+
     def matrix(self, inputs: int, outputs: int | None = None) -> torch.Tensor:
         """Return the weights [outputs, inputs] of a matrix product with so many channels."""
         name = self.word()

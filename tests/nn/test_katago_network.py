@@ -95,6 +95,20 @@ def test_files_that_cannot_be_used_say_why(content: bytes, reason: str) -> None:
         KataGoNet(content)
 
 
+@pytest.mark.parametrize(("number", "reason"), [(1, "begin"), (2, "begin"), (3, "ends"), (4, "begin"), (5, "ends")])
+def test_heads_of_other_sizes_are_refused(number: int, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    add, sizes = TinyNetwork.convolution, []
+
+    def add_one_of_3x3(self: TinyNetwork, inputs: int, outputs: int, size: int = 3) -> None:
+        sizes.append(size)
+        add(self, inputs, outputs, 3 if size == 1 and sizes.count(1) == number else size)
+
+    monkeypatch.setattr(TinyNetwork, "convolution", add_one_of_3x3)
+    with pytest.raises(ValueError, match=reason):
+        KataGoNet(TinyNetwork(8).content(True))
+    assert sizes.count(1) == 5
+
+
 def test_text_that_is_damaged() -> None:
     text = TinyNetwork(8).plain_bytes(binary=False)
     lines = text.split(b"\n")
