@@ -20,6 +20,7 @@ WINRATES_SETTING = "reportAnalysisWinratesAs"
 # How the command line asks for a player that may not resign.
 NO_RESIGNING = ("--resign-threshold", "0.0")
 SETTING = re.compile(r"\s*([A-Za-z0-9_.]+)\s*=\s*([^#\n]*)")
+NEGATIVE = re.compile(r"-[0-9.]+")  # a value such as komi, no option
 MAX_NAMED = 12  # unknown settings that a note names
 
 
@@ -66,7 +67,7 @@ class _Translation:
             self.unknown.append(f"{word} {self._value(word)}" if not value else word)
         elif word.startswith("--"):
             self.options.append(word)
-            if self._rest and not self._rest[0].startswith("-"):
+            if self._rest and (not self._rest[0].startswith("-") or NEGATIVE.fullmatch(self._rest[0])):
                 self.options.append(self._rest.pop(0))
         else:
             self.unknown.append(word)

@@ -70,6 +70,11 @@ def test_what_the_command_line_says_itself_comes_last(tmp_path: Path):
     assert arguments[-4:] == [*NO_RESIGNING, "--resign-threshold", "0.1"]
 
 
+def test_a_negative_number_is_the_value_of_an_option():
+    arguments, notes = translate_arguments(["gtp", "--komi", "-5.5", "-model", "m.bin"], KNOWN)
+    assert arguments[2:4] == ["--komi", "-5.5"] and arguments[4:6] == ["--model", "m.bin"] and not notes
+
+
 def test_the_translation_is_understood_by_the_program(config: str):
     arguments, _ = translate_arguments(["gtp", "-config", config], KNOWN)
     values = main.main.make_context("main.py", arguments).params
