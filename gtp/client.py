@@ -101,18 +101,14 @@ class GtpClient:
             with nullcontext() if is_light else self.loader.at_once():
                 text = method(command)
             return format_end(text) if self.session.reply_is_open else format_success(command.id, text)
-        except GtpError as error:
-            return format_failure(command.id, str(error))
-        except ModelFileError as error:  # the network does not know boards of this size
-            return format_failure(command.id, str(error))
         except (LoadError, AbandonedError, ConnectionError):  # the last: nobody reads any more
             raise
         except Exception as error:
-            text = f"internal error: {type(error).__name__}: {error}"
-            print_err(f"Error in {command.name}:", " ".join(text.split()))
-            if self.session.reply_is_open:
-                return format_end("")
-            return format_failure(command.id, text)
+            is_expected = isinstance(error, GtpError | ModelFileError)  # the latter: no network for this board size
+            text = str(error) if is_expected else f"internal error: {type(error).__name__}: {error}"
+            if self.session.reply_is_open or not is_expected:
+                print_err(f"Error in {command.name}:", " ".join(text.split()))
+            return format_end("") if self.session.reply_is_open else format_failure(command.id, text)
 
     def run(self, reader: LineReader) -> int:
         """Answer commands until `quit`, the end of the input or Ctrl-C, and return the exit status."""

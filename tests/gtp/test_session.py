@@ -4,6 +4,7 @@ import signal
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from gtp import session
 from gtp.client import GtpClient
 from gtp.reader import LineReader
 from gtp.session import SEARCH_AFTER_END
+from nn.model_file import ModelFileError
 from program import PROGRAM_NAME, VERSION
 from tests.gtp.players import Controller, FakeEvaluator, run_main, start_main
 from tests.marks import unix_only
@@ -81,6 +83,15 @@ def test_an_unexpected_error_is_one_failure_line(capfd: pytest.CaptureFixture):
     reply = gtp.raw("3 showboard")
     assert reply is not None and reply.startswith("?3 internal error: AttributeError") and reply.count("\n") == 2
     assert "showboard: internal error" in capfd.readouterr().err
+
+
+def test_a_network_that_fails_within_an_open_reply_does_not_begin_a_second_one(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture,
+) -> None:
+    controller = Controller()
+    monkeypatch.setattr(controller.engine, "analyze", Mock(side_effect=ModelFileError("x.bin", "it is damaged", "")))
+    assert controller.raw("3 lz-analyze 10") == "=3\n\n"
+    assert "Error in lz-analyze: cannot use model x.bin: it is damaged" in capfd.readouterr().err
 
 
 def test_questions_are_answered_without_the_engine():
