@@ -293,7 +293,7 @@ class Player:
         """Search the next position of the game that is gone through."""
         node, tree, number = self._to_review[0], self.table.tree, self._review_number
         limit = SearchLimit(self._review_visits, strict=True)
-        board = tree.board_at(node) if node in tree else None
+        board = self.table.board_at(node) if node in tree else None
 
         def work() -> NodeView | None:
             if board is None or board.is_over:

@@ -184,14 +184,17 @@ class Table:
 
     def go(self, node: int) -> None:
         """Stand at another node; raises TableError."""
+        self.here, self.board = node, self.board_at(node)
+        self.stop_clock()
+
+    def board_at(self, node: int) -> GoBoard:
+        """Return the position at a node; raises TableError where a record's moves before it are impossible."""
         if node not in self.tree:
             raise TableError("that position is gone")
         try:
-            board = self.tree.board_at(node)
+            return self.tree.board_at(node)
         except SGFError as error:
             raise TableError("this variation cannot be shown: {0}", error) from None
-        self.here, self.board = node, board
-        self.stop_clock()
 
     def stop_clock(self) -> None:
         """Let the clock stand until the next move."""

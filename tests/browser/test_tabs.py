@@ -263,6 +263,19 @@ def test_what_is_odd_in_a_record_is_no_hindrance() -> None:
     run(load)
 
 
+def test_a_review_that_meets_an_impossible_move_tells_which() -> None:
+    async def review() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("load", sgf="(;SZ[5];B[aa](;W[bb])(;W[cc];B[cc]))", path=[0, 1])
+            await tab.send("set", side="none")
+            error = await tab.ask("review", visits=2)
+            assert error["text"] == "this variation cannot be shown: move 3: black C3 is illegal"
+            assert tab.latest["progress"]["done"] == 3
+            await tab.until("progress", lambda message: message["total"] == 0)
+    run(review)
+
+
 def test_illegal_moves_name_the_rule() -> None:
     async def play() -> None:
         async with room() as here:
