@@ -67,7 +67,7 @@ class Table:
         """Begin a game on an empty board; `sizes` are those that can be played."""
         self._rules, self._sizes = rules, sizes
         self.clock: GameClock | None = None
-        self.new(size, rules.komi, 0)
+        self._take(GameTree.new(size, rules), ROOT)  # with the komi of the options, however much it is
         self.is_fresh = True  # until somebody begins, brings or plays a game
 
     # --- beginning ----------------------------------------------------------------------------------------------

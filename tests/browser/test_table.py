@@ -29,6 +29,12 @@ def test_the_clock_runs_for_the_side_to_move_and_stands_elsewhere(monkeypatch: p
     assert running.left(Stone.WHITE) == 0.0
 
 
+@pytest.mark.parametrize(("size", "komi"), [(2, 7.0), (9, 100.0), (9, -100.0)])
+def test_the_first_game_has_the_komi_of_the_options(size: int, komi: float) -> None:
+    table = Table(Rules(komi=komi), range(2, 20), size)
+    assert (table.tree.size, table.board.komi, table.is_fresh, table.clock) == (size, komi, True, None)
+
+
 def test_a_result_goes_with_the_moves_before_it() -> None:
     table = Table(Rules(), range(2, 20), 3)
     for point in (0, 4):

@@ -29,7 +29,10 @@ function limitHandicap() {
   $("new-komi").value = Math.min(points, state.hello.komi);
 }
 $("new-size").onchange = limitHandicap;
-$("new-handicap").onchange = () => { $("new-komi").value = Number($("new-handicap").value) ? HANDICAP_KOMI : state.hello.komi; };
+$("new-handicap").onchange = () => {
+  $("new-komi").value = Number($("new-handicap").value) ? HANDICAP_KOMI : state.hello.komi;
+  limitHandicap();
+};
 $("new-dialog").onclose = () => {
   if ($("new-dialog").returnValue !== "ok") return;
   connection.send("new", {
