@@ -282,18 +282,23 @@ def test_two_runs_do_not_share_an_archive(tmp_path: Path) -> None:
     lock_archive(tmp_path / "archive").close()
 
 
+@pytest.mark.parametrize(("asked", "on_gpu", "processes", "speed"), [
+    ("1", True, 1, "138462"), ("4", True, 4, "553846"), ("4", False, 1, "138462"),
+])
 def test_a_dry_run_tells_positions_and_hours_and_writes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    asked: str, on_gpu: bool, processes: int, speed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Of several processes that were asked for a machine without a GPU starts no more than it has cores."""
     from tests.tools.in_process import run_in_process
 
-    monkeypatch.setattr("selfplay.estimate.measure_play", lambda *_: 1000.0)
-    options = ["--save-dir", str(tmp_path / "games"), *SMALL, "--dry-run", "true", "--process", "1"]
-    done = run_in_process(selfplay_main.main, *options, "--num-data", "900")
+    monkeypatch.setattr("selfplay.estimate.measure_play", lambda *_: (1000.0, on_gpu))
+    monkeypatch.setattr("selfplay.estimate.count_usable_cores", lambda: 1)
+    options = ["--save-dir", str(tmp_path / "games"), *SMALL, "--dry-run", "true", "--use-gpu", "true"]
+    done = run_in_process(selfplay_main.main, *options, "--num-data", "900", "--process", asked)
     first, second = done.stdout.splitlines()
     # 0.8 * 16 points are 13 moves, and 900 games of 13 moves at 2 visits take 23.4 seconds.
     assert "900 games of about 13 moves" in first and "11700 positions" in first and "asked 23400 times" in first
-    assert second.endswith("in one process of 1: 138462 games/hour, 0.01 hours.") and not list(tmp_path.iterdir())
+    assert f"in one process of {processes}: {speed} games/hour" in second and not list(tmp_path.iterdir())
 
 
 def test_a_batch_that_has_all_its_games_is_followed_by_another_one(tmp_path: Path) -> None:
