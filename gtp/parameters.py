@@ -133,7 +133,7 @@ PARAMETERS = {
         "bool", lambda options: show_boolean(options.live_gfx), lambda text: {"live_gfx": read_boolean(text)}),
 }
 
-# Leela Zero's name in lower case: how its description goes on after `option name NAME`, and how a value is read.
+# By Leela Zero's name: how its description goes on after `option name NAME`, and how a value is read.
 LZ_OPTIONS: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {
     "Visits": (f"type spin default 0 min 0 max {MAX_VISITS}", lambda text: read_visits(text, 0)),
     "Playouts": (f"type spin default 0 min 0 max {MAX_VISITS}", lambda text: read_visits(text, 0)),

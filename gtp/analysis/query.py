@@ -1,6 +1,7 @@
 """A query of KataGo's analysis engine: a line of JSON becomes a `Query`, or a QueryError that says what is wrong."""
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -277,9 +278,6 @@ def _as_number(value: Any) -> Any:
     """Return the number that a text stands for, anything else as it is: settings may be given as text."""
     if isinstance(value, str):
         for kind in (int, float):
-            try:
-                number = kind(value)
-            except ValueError:
-                continue
-            return number
+            with suppress(ValueError):
+                return kind(value)
     return value

@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from board.geometry import SYMMETRIES
 from board.stone import Stone
 from gtp.commands.gogui import format_board
@@ -39,5 +37,5 @@ def format_raw(engine: "Engine", color: Stone, sym: int) -> str:
         f"symmetry {sym}", f"whiteWin {white_win:.6f}", f"whiteLoss {1.0 - white_win:.6f}", "noResult 0.000000",
         f"whiteLead {estimate.lead:.3f}", *(f"{name} -1" for name in MISSING),
         "policy", format_board(policy, board.board_size), f"policyPass {raw.policy[-1]:.6f}",
-        "whiteOwnership", format_board([f"{value:.4f}" for value in np.asarray(estimate.ownership)], board.board_size),
+        "whiteOwnership", format_board([f"{value:.4f}" for value in estimate.ownership], board.board_size),
     ])
