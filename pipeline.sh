@@ -310,7 +310,7 @@ check_size() { # refuse another board than the one that was learnt
 count_to_reanalyze() { # count_to_reanalyze GENERATION: REANALYZE, less the games written anew since its own were begun
     local done=0
     if [ "$REANALYZE" -gt 0 ] && [ -f "$ARCHIVE/$1/batch.json" ]; then
-        done=$(find "$ARCHIVE" -mindepth 2 -maxdepth 2 -name '[1-9]*.sgf' -newer "$ARCHIVE/$1/batch.json" ! -path "$ARCHIVE/$1/*" | wc -l)
+        done=$(find -H "$ARCHIVE" -mindepth 2 -maxdepth 2 -name '[1-9]*.sgf' -newer "$ARCHIVE/$1/batch.json" ! -path "$ARCHIVE/$1/*" | wc -l)
     fi
     echo $((REANALYZE > done ? REANALYZE - done : 0))
 }

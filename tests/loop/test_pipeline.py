@@ -286,8 +286,10 @@ def test_the_window_grows_slower_than_the_games(root: Path, environment: dict[st
 
 @pytest.mark.slow
 def test_the_playing_network_searches_old_games_again(root: Path, environment: dict[str, str]) -> None:
-    """So many for each generation, however often the loop is stopped while it learns."""
+    """So many for each generation, however often the loop is stopped while it learns; the archive may be a link."""
     environment = {**environment, "BATCH_FILE": "1", "WINDOW": "9"}
+    Path(environment["DATA"], "games").mkdir(parents=True)
+    Path(environment["ARCHIVE"]).symlink_to(Path(environment["DATA"], "games"))
     status, output = finish(root, {**environment, "REANALYZE": "7", "GENERATIONS": "3"})
     assert status == 0 and re.findall(r"7 of 9 games searched by '(.*)'", output) == [lineage(1), lineage(2)]
     Path(environment["MODEL"], "generations", "3.bin").unlink()  # as if the loop had been stopped while it learnt
