@@ -1,7 +1,7 @@
 """Files that are written completely or not at all."""
 
 import os
-import tempfile
+import secrets
 import time
 from pathlib import Path
 
@@ -32,16 +32,15 @@ def write_atomically(path: str | Path, content: bytes) -> None:
 def _write(path: Path, content: bytes) -> None:
     """Put `content` into another file and give that the name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with open(temporary, "xb") as file:  # with the permissions of any new file; tempfile's are private
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
         replace_file(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

@@ -37,6 +37,17 @@ def test_a_link_and_a_device_stay_what_they_are(tmp_path: Path) -> None:
     os.close(reader)
 
 
+@unix_only
+@pytest.mark.parametrize("mask", [0o077, 0o002])
+def test_a_file_may_be_read_by_those_whom_the_user_lets_read(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        write_atomically(tmp_path / "file", b"content")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
 def test_on_windows_a_file_that_is_open_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tries = []
 
