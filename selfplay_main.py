@@ -116,9 +116,9 @@ def main(
         batch = open_batch(save_dir, BatchSettings(**options), seed_given)
         task = WorkerTask(batch.folder, batch.number, batch.settings, model_path, use_gpu,
                           divide_cores(processes, count_usable_cores())[1], batch_size, cache_mb)
-        pool = (remote_pool(task, processes) if remote_pool
-                else LocalPool(task, processes, len(batch.missing)))
         try:
+            pool = (remote_pool(task, processes) if remote_pool
+                    else LocalPool(task, processes, len(batch.missing)))
             return play(batch, Supervisor(batch, pool), pool.description, model_path)
         except SelfPlayError:
             batch.discard_if_empty()

@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -19,6 +20,7 @@ from selfplay.archive import BATCH_FILE, LOG_FILE, BatchSettings, open_batch
 from selfplay.estimate import estimate_batch
 from selfplay.game import EndReason
 from selfplay.progress import BatchProgress, GameSummary, format_duration
+from selfplay.worker_pool import SelfPlayError
 from sgf.match_result import MatchResult
 from sgf.reader import SGFReader
 from sgf.selfplay_record import decode_policy_comment
@@ -299,6 +301,13 @@ def test_a_dry_run_tells_positions_and_hours_and_writes_nothing(
     # 0.8 * 16 points are 13 moves, and 900 games of 13 moves at 2 visits take 23.4 seconds.
     assert "900 games of about 13 moves" in first and "11700 positions" in first and "asked 23400 times" in first
     assert f"in one process of {processes}: {speed} games/hour" in second and not list(tmp_path.iterdir())
+
+
+def test_a_cluster_on_which_nobody_can_play_leaves_no_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selfplay_main, "connect", lambda _: Mock(side_effect=SelfPlayError("nobody can play")))
+    with pytest.raises(SelfPlayError):
+        selfplay_main.main(["--save-dir", str(tmp_path), *SMALL, "--ray", "auto"], standalone_mode=False)
+    assert not (tmp_path / "1").exists()
 
 
 def test_a_batch_that_has_all_its_games_is_followed_by_another_one(tmp_path: Path) -> None:
