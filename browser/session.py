@@ -146,23 +146,23 @@ class TabSession:
         self._begin(wants_reply=True)
 
     def do_load(self, fields: MessageFields) -> None:
-        """Go on from a record: the bytes of a file, or a text that the page keeps."""
-        record = fields.data("file") if fields.has("file") else fields.text("sgf")
-        has_others = self._table.load(record, fields.integers("path", MAX_NODES))
-        self._remember(fields)
-        self._begin(wants_reply=fields.flag("reply", False))
-        if has_others:
-            self.outbox.put(describe_collection())
+        """Go on from a record: the bytes of a file, or a text that the page keeps.
 
-    def _remember(self, fields: MessageFields) -> None:
-        """Take back what a page has kept beside the record (browser/describe.py): the clock, and how the game ended."""
-        left = fields.integers("left", 2)
+        Beside that text a page keeps (browser/describe.py) the clock, and how the game ended.
+        """
+        record = fields.data("file") if fields.has("file") else fields.text("sgf")
+        path, reply = fields.integers("path", MAX_NODES), fields.flag("reply", False)
+        left, end = fields.integers("left", 2), fields.integers("end", MAX_NODES)
+        ended, on_time, before = fields.flag("ended", False), fields.flag("onTime", False), fields.text("before", "")
+        loser = {letter: color for color, letter in LETTERS.items()}.get(fields.choice("loser", ("", "b", "w"), ""))
+        has_others = self._table.load(record, path)  # now that nothing can be refused any more
         if len(left) == 2 and min(left) >= 0 and max(left) <= MILLISECONDS * MINUTE * MAX_MINUTES:
             self._table.clock = GameClock(left[0] / MILLISECONDS, left[1] / MILLISECONDS)
-        if fields.flag("ended", False):
-            loser = {letter: color for color, letter in LETTERS.items()}.get(fields.choice("loser", ("", "b", "w"), ""))
-            end = self._table.tree.follow(fields.integers("end", MAX_NODES))
-            self._table.ending = GameEnd(end, loser, fields.flag("onTime", False), fields.text("before", "")[:20])
+        if ended:
+            self._table.ending = GameEnd(self._table.tree.follow(end), loser, on_time, before[:20])
+        self._begin(wants_reply=reply)
+        if has_others:
+            self.outbox.put(describe_collection())
 
     def do_record(self, fields: MessageFields) -> None:
         """Send the record of a game that is too long for the page to keep; `use` is the page's."""

@@ -65,7 +65,7 @@ class GameRecord:
     Attributes:
         number: of the game in its batch.
         moves: pos of each move, Black first.
-        policy: float32 [M, A], improved policy of each move, negative for moves that were no candidates.
+        policy: float32 [M, A], policy to learn of each move, negative for moves that were no candidates.
         value: float32 [M], win rate of that policy for each move's player.
         score: Black's area minus White's minus komi on the last board, all stones alive.
         gave_up: the first color whose win rate fell below the resign threshold, None if none did.

@@ -209,6 +209,8 @@ def test_a_whole_game_is_gone_through_and_can_be_stopped() -> None:
     ("load", {"sgf": "(;SZ[5];B[aa](;W[bb])(;W[zz]))"}, "[zz] is not one point"),
     ("load", {"sgf": "(;SZ[5]" + ";C[x]" * 20_001 + ")"}, "more than 20,000 nodes"),
     ("load", {"sgf": "(;SZ[5]C[" + "x" * 2_000_000 + "])"}, "bytes, 2,000,000 at most"),
+    ("load", {"sgf": "(;SZ[3])", "ended": True, "loser": "q"}, "loser must be one of"),
+    ("load", {"sgf": "(;SZ[3])", "reply": 1}, "reply must be true or false"),
     ("fly", {}, "'fly' is nothing that can be done"),
     ("__init__", {}, "nothing that can be done"),
 ])
@@ -220,7 +222,8 @@ def test_what_cannot_be_done_is_told_in_one_line_and_changes_nothing(name: str, 
             assert reason in error["text"] and "\n" not in error["text"]
             await tab.send("set", side="none")
             await tab.send("play", point=3)
-            assert (await tab.until("position"))["stones"].count("X") == 1
+            position = await tab.until("position")
+            assert position["stones"].count("X") == 1 and position["size"] == SIZE
     run(ask)
 
 
