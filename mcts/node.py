@@ -117,7 +117,8 @@ class MCTSNode:
         if self._tree.node_kind[self.index] == WON:
             return np.array([i for i in range(self.num_children) if self._outcome_after(i) == LOST])
         after = self.children_index
-        is_lost = (after != NOT_EXPANDED) & (self._tree.node_kind[after] == WON)
+        kind, value = self._tree.node_kind[after], self._tree.node_value[after]
+        is_lost = (after != NOT_EXPANDED) & ((kind == WON) | (kind == TERMINAL) & (value == 1.0))
         return np.flatnonzero(~is_lost | is_lost.all())
 
     @property

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from board.constant import PASS
+from board.stone import Stone
 from mcts.node import MCTSNode
 from mcts.params import SearchLimit, Selection
 from mcts.puct import edge_worth
@@ -80,6 +81,20 @@ def test_a_move_that_is_proven_to_lose_is_not_played_while_another_is_open() -> 
                 o for o, is_lost in zip(orders, lost, strict=True) if is_lost), seed
             beaten += int(root.children_visits[lost].max() >= root.children_visits.max())
     assert beaten, "a lost move that has the most visits"
+
+
+def test_a_pass_that_ends_the_game_and_loses_it_is_a_proven_loss_too() -> None:
+    game = settled("b", 7.0)  # a pass ends the game and loses it
+    tree = MCTSTree(ConstantEvaluator(5, {PASS: 5.0}), 5, small_params(selection=SOLVE))
+    result = tree.search(game.board, game.stone, SearchLimit(1, strict=True))
+    assert result.pos != PASS and result.candidates[-1].pos == PASS and result.candidates[-1].visits == 1
+
+    game = Game.random(2, 5, 3, 40.0)  # nothing wins for Black
+    game.board.put_stone(PASS, Stone.WHITE)
+    tree = MCTSTree(ConstantEvaluator(2, {PASS: 5.0}), 2, small_params(selection=SOLVE))
+    tree.search(game.board, Stone.BLACK, SearchLimit(3000, strict=True))
+    assert tree.arrays.node_kind[0] == LOST
+    assert len(tree.root.contenders()) == tree.root.num_children, "all of a lost node"
 
 
 def test_a_won_position_ends_the_search() -> None:
