@@ -241,11 +241,12 @@ class MCTSTree:
         """Search visit by visit and return the best move; visits kept from the last search count towards the limit.
 
         `on_report` is called after every batch, and `should_stop` asked. Moves that `restriction` bans are no
-        candidates. Above 1, `root_temperature` makes the search wider at the root, on top of policy_temperature.
+        candidates. Above 1, `root_temperature` makes the search wider at the root, on top of policy_temperature, where
+        it has a network's policy.
         """
         progress = SearchProgress(limit, self._expected.get(color, 0.0))
         unchanged = self._restrict(restriction)
-        temperature = float(root_temperature * self.params.policy_temperature)
+        temperature = float(root_temperature * self.params.policy_temperature) if self.asks_network else 1.0
         plain = temperature == self._root_temperature == self.params.policy_temperature
         self._root_temperature = temperature
         self._set_root(board, color, reuse=unchanged and plain and not self._was_planned)

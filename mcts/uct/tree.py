@@ -129,4 +129,4 @@ class PlayoutTree(MCTSTree):
         threads, one = params.threads, max(1, POINTS_PER_CALL // board_size**2)
         super().__init__(refuse_network, board_size, replace(
             params, algorithm=UCT, batch_size=one if threads == 1 else threads * LINES_PER_THREAD,
-            visits_per_leaf=1 if threads == 1 else VISITS_PER_LINE))
+            visits_per_leaf=1 if threads == 1 else VISITS_PER_LINE, policy_temperature=1.0))

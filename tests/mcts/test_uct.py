@@ -337,3 +337,12 @@ def test_numbers_that_make_no_sense_are_refused(text: str, complaint: str) -> No
 def test_numbers_are_read() -> None:
     assert read_uct_params("") == UctParams()
     assert read_uct_params("rave=0, widening=0,ucb=0.5") == UctParams(rave=0.0, widening=0.0, ucb=0.5)
+
+
+def test_temperatures_of_a_policy_mean_nothing_where_there_is_none() -> None:
+    """They leave the tree as it is, and whoever undoes them to tell the priors is told so."""
+    tree, board = new_tree(5, policy_temperature=2.0), GoBoard(5)
+    for visits in (30, 50):
+        result = tree.search(board, Stone.BLACK, SearchLimit(visits, strict=True), root_temperature=1.5)
+        assert result.temperature == 1.0
+    assert (result.visits, result.total_visits) == (20, 50)
