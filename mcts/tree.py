@@ -24,9 +24,7 @@ from mcts.params import Plan, SearchLimit, SearchParams
 from mcts.progress import SearchProgress
 from mcts.restriction import Restriction, ban_settled
 from mcts.tree_arrays import (
-    EDGE_BYTES,
     EDGES,
-    NODE_BYTES,
     NODES,
     REPETITIONS,
     ROOT,
@@ -36,6 +34,7 @@ from mcts.tree_arrays import (
     grow_tree,
     new_line,
     new_tree,
+    node_bytes,
 )
 from mcts.wishes import Wishes
 from nn.feature import Evaluator, past_of, plane_set_of
@@ -86,7 +85,7 @@ class MCTSTree:
     def _capacity(self, nodes: int) -> tuple[int, int]:
         """Return the room for nodes and edges, cut down to what memory allows each of the TREES."""
         actions = len(self.geometry.policy_pos)
-        allowed = self.params.max_memory_mb * 2**20 // TREES // (NODE_BYTES + self._points + actions * EDGE_BYTES)
+        allowed = self.params.max_memory_mb * 2**20 // TREES // node_bytes(actions, self._points, self.has_rave)
         nodes = max(min(nodes, allowed), 2 * (self._most_new + 1))
         return nodes, nodes * actions
 

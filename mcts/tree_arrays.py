@@ -114,8 +114,6 @@ DTYPES = {
     "edge_rave_sum": np.float32,
 }
 RAVE_ARRAYS = ("edge_rave_visits", "edge_rave_sum")
-NODE_BYTES = sum(np.dtype(DTYPES[name]).itemsize for name in NODE_ARRAYS if name != "node_ownership")
-EDGE_BYTES = sum(np.dtype(DTYPES[name]).itemsize for name in EDGE_ARRAYS if name not in RAVE_ARRAYS)
 
 
 def tree_shapes(nodes: int, edges: int, points: int, has_rave: bool = False) -> dict[str, tuple[int, ...]]:
@@ -132,6 +130,12 @@ def new_tree(nodes: int, edges: int, points: int = 0, has_rave: bool = False) ->
     """
     shapes = tree_shapes(nodes, edges, points, has_rave)
     return Tree(*(np.zeros(shapes[name], dtype=DTYPES[name]) for name in Tree._fields))
+
+
+def node_bytes(edges: int, points: int = 0, has_rave: bool = False) -> int:
+    """Return the memory that a node with so many edges takes."""
+    _, *arrays = new_tree(1, edges, points, has_rave)
+    return sum(array.nbytes for array in arrays)
 
 
 def grow_tree(tree: Tree, nodes: int, edges: int) -> Tree:

@@ -9,7 +9,7 @@ import numpy as np
 from board.ruleset import Rules
 from common.kernel_cache import compile_in_turn
 from mcts.constant import MAX_CONSIDERED_NODES
-from mcts.tree_arrays import EDGE_BYTES, NODE_BYTES, take_answer
+from mcts.tree_arrays import node_bytes, take_answer
 from nn.feature import BASIC, Encoder, PlaneSet, plane_set_of
 from selfplay.game import GameRecord, NewGame, draw_game, take_record
 from selfplay.games import FAST, FINISHED, FULL, IDLE, Terms, Work, new_games, new_terms, new_work, visits_per_move
@@ -119,7 +119,7 @@ class SelfPlay:
 def slots_per_half(evaluator: BatchEvaluator, terms: Terms) -> int:
     """Return how many games fill a buffer, as far as memory allows."""
     actions = terms.board_size ** 2 + 1
-    game_bytes = (int(max(terms.visits)) + 2) * (NODE_BYTES + actions * EDGE_BYTES) + 4 * terms.move_limit * actions
+    game_bytes = (int(max(terms.visits)) + 2) * node_bytes(actions) + 4 * terms.move_limit * actions
     wanted = round(len(evaluator.planes[0]) / leaves_per_step(terms))
     return max(1, min(wanted, MAX_GAME_BYTES // (2 * game_bytes)))
 

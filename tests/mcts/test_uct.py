@@ -346,3 +346,8 @@ def test_temperatures_of_a_policy_mean_nothing_where_there_is_none() -> None:
         result = tree.search(board, Stone.BLACK, SearchLimit(visits, strict=True), root_temperature=1.5)
         assert result.temperature == 1.0
     assert (result.visits, result.total_visits) == (20, 50)
+
+
+def test_the_tree_keeps_within_its_memory_with_what_rave_needs() -> None:
+    tree = PlayoutTree(9, PlayoutParams(max_memory_mb=8))
+    assert 7 * 2**20 < 2 * sum(array.nbytes for array in tree.arrays) < 8 * 2**20 + 1000
