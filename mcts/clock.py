@@ -120,5 +120,5 @@ class Clock:
         """Charge overtime; each period used up is lost, and a move restores the current one."""
         over = seconds - self.period_left
         if over >= 0 and self.settings.period > 0:
-            self.count_left -= 1 + math.floor(over / self.settings.period)
+            self.count_left -= 1 + math.floor(min(over / self.settings.period, max(self.count_left, 0)))
         self.period_left = self.settings.period

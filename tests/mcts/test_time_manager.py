@@ -142,6 +142,9 @@ def test_clocks_count_down_by_themselves():
     assert (clock.in_overtime(), clock.count_left) == (True, 3)
     clock.spend(11.0)
     assert clock.count_left == 1
+    clock = Clock(TimeSettings(0.0, Overtime.BYOYOMI, 1e-320, 3))  # over by more periods than there are numbers
+    clock.spend(8.0)
+    assert clock.count_left < 0
     clock = Clock(TimeSettings(1.0, Overtime.CANADIAN, 10.0, 2))
     clock.spend(3.0)
     assert (clock.period_left, clock.count_left) == (8.0, 1)
