@@ -92,7 +92,8 @@ def parse_gpus(_: click.Context, __: click.Parameter, value: str) -> tuple[int, 
 
 
 COUNT = click.IntRange(min=1)
-MOST_VISITS, MOST_POSITIONS = 10**9, 65536  # of a node before it is expanded; of a call
+MOST_VISITS = 10**9  # of a node before it is expanded
+MOST_POSITIONS = 2**14  # of a call; Tree.edge_virtual_loss counts those behind one move in 16 bits
 POSITIVE = FiniteRange(0.0, min_open=True)
 # What a search without a network does not know.
 NETWORK_OPTIONS = ("value_model", "playouts", "playout_share", "rollout", "c_puct", "lead_weight", "symmetries")

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from main import MOST_POSITIONS
+from mcts.constant import LOOKS
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
+from mcts.tree_arrays import DTYPES
 from nn.evaluation import Answers, Evaluation
 from tests.mcts.evaluators import HashEvaluator
 from tests.mcts.trees import Game, check_tree, small_params, snapshot
@@ -159,3 +162,7 @@ def test_a_search_that_is_stopped_takes_what_is_under_way() -> None:
                          should_stop=lambda: next(calls) >= 5)
     assert 5 <= result.visits <= 20
     check_tree(tree)
+
+
+def test_as_many_visits_as_may_wait_behind_one_move_can_be_counted() -> None:
+    assert np.iinfo(DTYPES["edge_virtual_loss"]).max >= MOST_POSITIONS + LOOKS
