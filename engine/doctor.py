@@ -19,7 +19,7 @@ from common.cores import count_usable_cores, get_load
 from common.exit_status import EXIT_FAILED, EXIT_OK
 from common.print_console import print_out
 from engine.finding import FAIL, OK, WARN, Check, Finding, Patient
-from engine.options import EngineOptions, find_model
+from engine.options import EngineOptions, find_file, find_model
 from nn.model_file import ANY_SIZE, RANDOM_MODEL
 from program import PROGRAM_NAME, VERSION
 
@@ -206,14 +206,22 @@ def check_model(patient: Patient) -> Iterator[Finding]:
     yield Finding(OK, "board sizes", text + others)
 
 
-def locate_model(patient: Patient) -> tuple[Patient, Finding | None]:
-    """Return the patient with the path of the model file, or why there is none."""
+def locate_files(patient: Patient) -> tuple[Patient, list[Finding]]:
+    """Return the patient with the paths of the files that its options name, and which of them are missing."""
+    options, paths, missing = patient.options, dict[str, str](), list[Finding]()
     try:
-        model = find_model(patient.options.model, folder=patient.folder)
+        paths["model"] = find_model(options.model, folder=patient.folder)
     except OSError as error:
-        return patient, Finding(FAIL, "model", f"{error}, or get the bundled one back: "
-                                               "git checkout -- model/model.bin")
-    return replace(patient, options=replace(patient.options, model=model)), None
+        missing.append(Finding(FAIL, "model", f"{error}, or get the bundled one back: "
+                                              "git checkout -- model/model.bin"))
+    for name, path, advice in (("value_model", options.value_model, "give its path with --value-model"),
+                               ("book", options.book, "tools/book.py makes one")):
+        if path:
+            try:
+                paths[name] = find_file(path, name.replace("_", " "), advice, patient.folder)
+            except FileNotFoundError as error:
+                missing.append(Finding(FAIL, name.replace("_", " "), str(error)))
+    return replace(patient, options=replace(options, **paths)), missing
 
 
 def examine(patient: Patient, last_checks: Sequence[Check]) -> Iterator[Finding]:
@@ -232,8 +240,8 @@ def examine(patient: Patient, last_checks: Sequence[Check]) -> Iterator[Finding]
     yield from check_cache(patient)
     device = list(check_device(patient))
     yield from device
-    patient, missing = locate_model(patient)
-    model = [missing] if missing else list(check_model(patient))
+    patient, missing = locate_files(patient)
+    model = missing or list(check_model(patient))
     yield from model
     if any(finding.level == FAIL for finding in (*device, *model)):
         return

@@ -7,7 +7,8 @@ from contextlib import redirect_stderr
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.finding import OK, Finding, Patient
+from common.exit_status import ProgramError
+from engine.finding import FAIL, OK, Finding, Patient
 from engine.options import EngineOptions
 from nn.model_file import find_specialist
 
@@ -65,9 +66,13 @@ def check_search_speed(patient: Patient) -> Iterator[Finding]:
     from mcts.params import SearchLimit
     from mcts.time_manager import UNLIMITED_VISITS
 
-    engine = make_engine(leave_out_missing(patient.options))
-    with redirect_stderr(io.StringIO()):  # who plays was told with the model
-        board, tree, params = engine.board, engine.tree, engine.tree.params
+    try:
+        engine = make_engine(leave_out_missing(patient.options))
+        with redirect_stderr(io.StringIO()):  # who plays was told with the model
+            board, tree, params = engine.board, engine.tree, engine.tree.params
+    except ProgramError as error:  # what is asked for beside the model: a value network, a book
+        yield Finding(FAIL, "search", str(error))
+        return
     tree.search(board, board.get_to_move(), SearchLimit(2 * params.batch_size, strict=True))  # compiles
     tree.clear()
     result = tree.search(board, board.get_to_move(), SearchLimit(UNLIMITED_VISITS, 2 * SECONDS, strict=True))

@@ -16,6 +16,7 @@ from common import kernel_cache
 from engine import doctor
 from engine.finding import FAIL, OK, WARN, Finding, Patient
 from engine.options import EngineOptions
+from engine.speed_check import check_search_speed
 from tests.gtp.players import ROOT, SLOW_START
 
 LINE = re.compile(r"(ok  |warn|FAIL)  [a-z ]+\S.*")
@@ -194,3 +195,13 @@ def test_the_exit_status(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     assert capsys.readouterr().out == "ok    one            a b\nwarn  one            a b\n"
     monkeypatch.setattr(doctor, "examine", lambda *_: iter([replace(finding, level=FAIL)]))
     assert doctor.run_doctor(EngineOptions(), ROOT / "main.py") == 1
+
+
+def test_files_are_found_beside_the_program_and_missed_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.chdir(tmp_path)
+    patient, missing = doctor.locate_files(make_patient(value_model="model/dual-net.bin", book="README.md"))
+    assert (patient.options.value_model, patient.options.book, missing) == (BUNDLED, str(ROOT / "README.md"), [])
+    patient, missing = doctor.locate_files(make_patient(value_model="none.bin", book="none.txt"))
+    assert [(one.level, one.name) for one in missing] == [(FAIL, "value model"), (FAIL, "book")]
+    finding = only(check_search_speed(make_patient(book=str(ROOT / "README.md"))))
+    assert (finding.level, finding.name) == (FAIL, "search") and "README.md" in finding.text
