@@ -6,7 +6,7 @@ from board.constant import MAX_CELLS
 
 HASH_SEED = 20230520
 
-# uint64 [color, pos]: rows EMPTY and above WHITE are not used by the hash of a position.
+# uint64 [color, pos]: row EMPTY is no part of a position's hash; the opening book marks a ko and White's turn with it.
 HASH_TABLE = np.random.Generator(np.random.PCG64(HASH_SEED)).integers(
     1, np.iinfo(np.uint64).max, size=(3, MAX_CELLS), dtype=np.uint64
 )

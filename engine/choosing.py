@@ -38,7 +38,7 @@ class Watch:
     """How somebody follows a search.
 
     Attributes:
-        should_stop: asked after every batch.
+        should_stop: asked before every batch.
         report: takes what was found, every `interval` seconds (0: not while the search runs), and once at the end
             when a move is chosen.
         restriction: moves that are not to be considered.

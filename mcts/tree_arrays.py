@@ -44,7 +44,7 @@ class Tree(NamedTuple):
     node_ownership: np.ndarray  # int8 [N, S*S or 0]: from -127 the opponent's to 127 the mover's, as the network says
     edge_pos: np.ndarray  # int16 [E]: move
     edge_child: np.ndarray  # int32 [E]: node, or NOT_EXPANDED
-    edge_logit: np.ndarray  # float32 [E]: logarithm of the prior; while the node is PENDING, the least prior
+    edge_logit: np.ndarray  # float32 [E]: logarithm of the prior; while the node waits for the network, the least prior
     edge_prior: np.ndarray  # float32 [E]: policy over the node's edges
     edge_visits: np.ndarray  # int32 [E]
     edge_virtual_loss: np.ndarray  # int16 [E]

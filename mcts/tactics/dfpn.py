@@ -9,9 +9,9 @@ it finds is kept in a table by position, so that transpositions are searched onc
 The attacker never passes and takes no ko, the defender may pass always: what is called captured is so without any ko.
 A pass is a move elsewhere, where the defender may take strings that close his own in (region.py, settle.py).
 A move that repeats a position of the line is no move for the attacker's plan: the defender holds. So "captured" is
-proven by the moves that are looked at (region.py tells which), "safe" holds but for kos and repetitions (the history
-of a position may matter: A. Kishimoto and M. Mueller, "A general solution to the graph history interaction problem",
-2004).
+proven by the moves that are looked at (region.py tells which), "safe" holds but for kos, repetitions (the history of a
+position may matter: A. Kishimoto and M. Mueller, "A general solution to the graph history interaction problem", 2004)
+and lines of DEPTH moves, where the attacker gives up.
 
 Letters: C cells of the padded board, D depth, T entries of the table.
 """

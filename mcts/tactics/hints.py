@@ -4,8 +4,8 @@ A string is at stake where it is captured if the one side begins, and safe if th
 gets a least prior, as the rules give one to captures of large strings (mcts/atari.py): what is proven of a string
 proves nothing about the game, but it is a move to look at. At the root lines are long and closed regions are searched
 in full (life and death, capturing races); at the other positions they are short: ladders and nets. These are looked at
-in a pass of its own after the lines of a call, while the network works on them, for two reasons: nothing waits, and
-the search is compiled without it.
+in a pass of its own between the lines of a call and the network, so that the search is compiled without it; where
+several calls are under way, the network works on the others meanwhile.
 
 C: cells of the padded board.
 """

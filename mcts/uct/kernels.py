@@ -81,7 +81,7 @@ def expand_lines(tree: Tree, root: Position, line: Position, batch: Batch, lines
     """Make nodes of the positions that the first `wanted` lines have found; in an empty tree the root.
 
     batch.leaf becomes each line's new node, NOT_EXPANDED where there is none, and batch.positions.now its position.
-    Modifies all but root and plan.params.
+    Modifies tree, line, batch, plan.finder and judge.
     """
     state, history = line
     for index in range(wanted):

@@ -121,7 +121,7 @@ def find_nakade(state: State, last: int, cells: np.ndarray, seen: np.ndarray) ->
 def breaks_nothing(state: State, pos: int, color: int, cells: np.ndarray) -> bool:
     """Return whether a self-atari on `pos` of up to LARGEST_SHAPE stones has a shape that makes no two eyes.
 
-    Such a throw-in may kill; any other one gives stones away, or breaks a seki. Modifies cells [8].
+    Such a throw-in may kill; any other one gives stones away, or breaks a seki. Modifies cells [LARGEST_SHAPE].
     """
     width, count = state.info[WIDTH], 1
     cells[0] = pos

@@ -161,9 +161,9 @@ def set_priors(tree: Tree, node: int) -> None:
 @kernel
 def find_priors(tree: Tree, node: int, position: Position, finder: FeatureFinder, params: UctParams,
                 judge: PointJudge | None) -> None:
-    """Give a new node's candidates their priors, without those that the judge calls bad. Modifies all but params.
+    """Give a new node's candidates their priors, without those that the judge calls bad.
 
-    All are alike where the search looks at no priors.
+    All are alike where the search looks at no priors. Modifies tree, finder and judge.
     """
     state, first = position.state, tree.node_edge[node]
     if uses_priors(params) or judge is not None:
