@@ -3,7 +3,7 @@
 import numpy as np
 
 from board.constant import PASS
-from board.state import History, State, append_history, copy_history, new_history, start_history
+from board.state import History, State, copy_history, new_history, start_history
 from board.stone import Stone
 
 FIRST_CAPACITY = 256
@@ -34,11 +34,6 @@ class Record:
             larger = new_history(max(needed, 2 * len(self.history.pos)))
             copy_history(larger, self.history)
             self.history = larger
-
-    def save(self, state: State, pos: int, color: Stone) -> None:
-        """Append the move that led to `state`."""
-        self.reserve(1)
-        append_history(self.history, state, pos, int(color))
 
     def save_handicap(self, pos: int) -> None:
         """Remember a handicap stone."""

@@ -24,7 +24,7 @@ from mcts.pruning import prune_batch
 from mcts.relay import Relay
 from mcts.search_kernels import back_up_batch, raise_least_priors, raise_priors, select_batch
 from mcts.tactics.hints import hint_leaf, hint_root, new_tactician
-from mcts.tree_arrays import NODES, ROOT, Batch, Position, Tree, bring_forward, new_batch, take_answer
+from mcts.tree_arrays import NODES, ROOT, Answer, Batch, Position, Tree, bring_forward, new_batch
 from nn.evaluation import Evaluation
 from nn.feature import Encoder, Evaluator, plane_set_of
 
@@ -174,7 +174,7 @@ class NetworkCalls:
         self._free.append(call.lane)
         self.visits -= call.visits
         if call.evaluation is not None:
-            answer, batch = take_answer(*call.evaluation.take()), call.lane.batch
+            answer, batch = Answer(*call.evaluation.take()), call.lane.batch
             if self._prune < KEEP_ALL:
                 prune_batch(tree, batch, call.waiting, answer.logits, policy_index, self._prune)
             call.lane.back_up(tree, batch, call.waiting, answer, policy_index, temperature)

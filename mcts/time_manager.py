@@ -147,7 +147,7 @@ class TimeManager:
             if seconds <= 0:
                 return
             canadian = TimeSettings(0.0, Overtime.CANADIAN, seconds, count)
-            self.apply_settings(canadian if count > 0 and seconds > 0 else TimeSettings(seconds))
+            self.apply_settings(canadian if count > 0 else TimeSettings(seconds))
         self.clocks[color].report(seconds, count)
 
     def new_game(self) -> None:

@@ -56,21 +56,15 @@ class Tree(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the network says of the positions of a batch."""
+    """What the network says of the positions of a batch; an evaluator may tell more than policy and value."""
 
     logits: np.ndarray  # float32 [B, A]
     values: np.ndarray  # float32 [B, 3]: chances to lose, draw and win
-    leads: np.ndarray  # float32 [B], or [0] where the network does not tell
-    ownership: np.ndarray  # float32 [B, S*S], or [0, 0]: from -1 to 1, the mover's
+    leads: np.ndarray = NO_LEADS  # float32 [B], or [0] where the network does not tell
+    ownership: np.ndarray = NO_OWNERSHIP  # float32 [B, S*S], or [0, 0]: from -1 to 1, the mover's
 
 
 OWNED = 127.0  # Tree.node_ownership of a point that is surely the mover's
-
-
-def take_answer(logits: np.ndarray, values: np.ndarray, leads: np.ndarray = NO_LEADS,
-                ownership: np.ndarray = NO_OWNERSHIP) -> Answer:
-    """Return what an evaluator says, which may tell more than policy and value (nn/feature.py)."""
-    return Answer(logits, values, leads, ownership)
 
 
 class Position(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from board.ruleset import Rules
 from common.kernel_cache import compile_in_turn
 from mcts.constant import MAX_CONSIDERED_NODES
-from mcts.tree_arrays import node_bytes, take_answer
+from mcts.tree_arrays import Answer, node_bytes
 from nn.feature import BASIC, Encoder, PlaneSet, plane_set_of
 from selfplay.game import GameRecord, NewGame, draw_game, take_record
 from selfplay.games import FAST, FINISHED, FULL, IDLE, Terms, Work, new_games, new_terms, new_work, visits_per_move
@@ -76,7 +76,7 @@ class SelfPlay:
         """Take one half's answer from the network, go on with its games, and return those that are finished."""
         half = self._halves[self._turn]
         if half.positions:
-            answer = take_answer(*self._evaluator.finish(self._turn))
+            answer = Answer(*self._evaluator.finish(self._turn))
             back_up_in_games(self._games, half.begin, half.end, half.work, answer, self._terms)
         half.positions, half.offset = select_in_games(
             self._games, half.begin, half.end, half.offset, 0, half.work, self._terms)

@@ -6,7 +6,7 @@ import numpy as np
 
 from mcts.uct.params import UctParams
 from mcts.uct.pattern_features import PriorTable, make_prior_table
-from mcts.uct.pattern_table import PLAYOUT, PRIOR, Gammas, make_weights, read_gammas
+from mcts.uct.pattern_table import PLAYOUT, PRIOR, make_weights, read_gammas
 from mcts.uct.playout_policy import CAPTURE, NO_ANSWER, RESCUE, PlayoutRules
 
 NEAR_VALUES = ("none", "beside", "diagonal")
@@ -20,15 +20,9 @@ def load_prior_table() -> PriorTable:
 
 
 @cache
-def load_playout_gammas() -> Gammas:
-    """Return the gammas of the playouts' moves; raises PatternFileError."""
-    return read_gammas()[PLAYOUT]
-
-
-@cache
 def make_rules(params: UctParams) -> PlayoutRules:
     """Return the rules of playouts that these parameters ask for; raises PatternFileError."""
-    gammas = load_playout_gammas()
+    gammas = read_gammas()[PLAYOUT]
 
     def factors(feature: str, values: list[str], is_on: float) -> np.ndarray:
         learnt = gammas.get(feature, {})
