@@ -13,8 +13,8 @@ from typing import Any
 import click
 
 import learning_param
-from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
-from common.command_line import FiniteFloat, FiniteRange, run_command
+from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MAX_KOMI, MIN_BOARD_SIZE
+from common.command_line import FiniteRange, run_command
 from common.cores import count_usable_cores
 from common.exit_status import EXIT_OK, status_of_signal, tell_failures
 from common.print_console import print_err, print_out
@@ -44,7 +44,7 @@ TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
 @click.option("--model", default=DEFAULT_MODEL, show_default=True,
               help="Model file, looked up in the current directory, then beside the program; none: random weights. "
                    "Where the default file is not there yet, random weights, too.")
-@click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, show_default=True,
+@click.option("--komi", type=FiniteRange(-MAX_KOMI, MAX_KOMI), default=DEFAULT_KOMI, show_default=True,
               help="Points given to White.")
 @click.option("--komi-spread", type=FiniteRange(0), default=0.0, show_default=True,
               help="Standard deviation of the whole points that a game's komi differs by, for networks that see the "

@@ -7,6 +7,8 @@ MAX_BOARD_SIZE = 19
 
 # Points given to White when nothing else is said.
 DEFAULT_KOMI = 7.0
+# The most that either side may be given in a record.
+MAX_KOMI = float(MAX_BOARD_SIZE**2)
 
 # Width of the ring of off-board cells.
 OB_SIZE = 1

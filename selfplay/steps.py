@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from board.constant import MAX_KOMI
 from board.random_state import next_random
 from board.rules import play_recorded
 from board.score import area_score
@@ -63,7 +64,7 @@ def start_game(
         copy_words(games.past[g, i], work.root.buffer)
     games.random_state[g, 0] = seed
     games.may_resign[g] = may_resign
-    games.komi[g] = terms.komi + extra_komi
+    games.komi[g] = max(-MAX_KOMI, min(MAX_KOMI, terms.komi + extra_komi))
     games.gave_up[g] = EMPTY
     games.reason[g] = UNFINISHED
     games.waiting[g] = 0

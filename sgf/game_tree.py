@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sgfmill.sgf import Sgf_game, Tree_node
 
-from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from board.constant import MAX_BOARD_SIZE, MAX_KOMI, MIN_BOARD_SIZE
 from board.coordinate import Coordinate
 from board.go_board import GoBoard
 from board.handicap import get_fixed_handicap, get_free_handicap, max_fixed_handicap
@@ -15,7 +15,7 @@ from board.ruleset import Rules
 from board.stone import Stone
 from program import PROGRAM_NAME, VERSION
 from sgf.grammar import ILLEGAL, MALFORMED, SET_UP, TOO_LONG, WRONG_SIZE, Node, SGFError, show, to_utf8
-from sgf.reader import MAX_KOMI, check_game, full_text, parse_number, simple_text, to_pos
+from sgf.reader import check_game, full_text, parse_number, simple_text, to_pos
 
 COLORS = {"B": Stone.BLACK, "W": Stone.WHITE}
 LETTERS = {color: letter for letter, color in COLORS.items()}

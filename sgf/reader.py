@@ -8,7 +8,7 @@ from pathlib import Path
 from sgfmill import sgf_grammar
 from sgfmill.sgf_properties import Presenter, serialise_go_point
 
-from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE, PASS
+from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MAX_KOMI, MIN_BOARD_SIZE, PASS
 from board.coordinate import Coordinate
 from board.go_board import GoBoard
 from board.stone import Stone
@@ -17,7 +17,6 @@ from sgf.grammar import MALFORMED, SET_UP, WRONG_SIZE, Node, SGFError, read_main
 from sgf.match_result import NOT_COUNTED, MatchResult, read_margin
 from sgf.win_rate import SEARCH_VALUE, decode_search_comment, decode_search_value
 
-MAX_KOMI = float(MAX_BOARD_SIZE**2)
 # The size that SGF means when SZ is missing.
 SGF_DEFAULT_SIZE = 19
 SET_UP_PROPERTIES = (("AB", Stone.BLACK), ("AW", Stone.WHITE), ("AE", Stone.EMPTY))

@@ -64,3 +64,13 @@ def test_the_front_door_says_the_same_in_both_languages() -> None:
     assert len(english["commands"]) >= 7 and len(english["links"]) > 20 and len(english["figures"]) > 20
     for kind, found in english.items():
         assert japanese[kind] == found, kind
+
+
+def test_python_on_a_page_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    (script,) = re.findall(r"```python\n(.*?)```", "".join(page.read_text(encoding="utf-8") for page in PAGES),
+                           flags=re.DOTALL)
+    exec(compile(script, "page", "exec"), {})
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5 and re.fullmatch(r"White wins \d+\.\d%, leads by -?\d+\.\d points", lines[0])
+    assert re.match(r"[A-J]\d \d+ \d+\.\d% [A-J]\d", lines[1])

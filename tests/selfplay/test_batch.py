@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from board.constant import MAX_KOMI
 from board.coordinate import Coordinate
 from board.geometry import get_geometry
 from board.ruleset import Rules
@@ -153,6 +154,12 @@ def test_games_of_different_komi_are_played_side_by_side() -> None:
         assert record.komi == 0.5 + new.extra_komi and f"KM[{record.komi}]" in record.get_sgf().decode()
         assert record.value[0] == pytest.approx(0.5 - record.komi / 40, abs=1e-4)
         assert record.score == get_area(replay(record).state)[0] - record.komi
+
+
+def test_no_game_has_a_komi_that_records_cannot_have() -> None:
+    games = [replace(game, extra_komi=extra) for game, extra in zip(begin(2), (900.0, -900.0), strict=True)]
+    found = [record.komi for record in play_games(KomiEvaluator(), new_terms(5, 4, HALF, 0.0), games)]
+    assert found == [MAX_KOMI, -MAX_KOMI]
 
 
 def test_a_share_of_the_moves_is_searched_in_full_and_recorded() -> None:

@@ -175,7 +175,8 @@ def test_ctrl_c_while_a_worker_still_imports(root: Path, tmp_path: Path, seconds
 
 
 @pytest.mark.parametrize(("arguments", "complaint"), [
-    (["--visits", "1"], "--visits"), (["--komi", "nan"], "--komi"), (["--no-resign-rate", "2"], "--no-resign-rate"),
+    (["--visits", "1"], "--visits"), (["--komi", "nan"], "--komi"), (["--komi", "400"], "--komi"),
+    (["--no-resign-rate", "2"], "--no-resign-rate"),
     (["--model", "no-such-model.bin"], "no-such-model.bin"),
     (["--save-dir", __file__], "--save-dir"), (["--process", "0"], "--process"),
     (["--opening-moves", "-1"], "--opening-moves"), (["--opening-temperature", "0"], "--opening-temperature"),
@@ -337,7 +338,7 @@ def test_a_line_tells_where_the_run_stands(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_an_estimate_counts_what_is_learnt_and_all_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("selfplay.estimate.measure_play", lambda *_: 1000.0)
+    monkeypatch.setattr("selfplay.estimate.measure_play", lambda *_: (1000.0, True))
     settings = BatchSettings(900, 4, 20, 7.0, True, 0.05, 0.1, 77, full_share=0.25, fast_visits=4)
     first, second = estimate_batch(settings, "none", True, 3, None)
     assert "2925 positions, for which the network is asked 93600 times" in first
