@@ -1,6 +1,7 @@
 """What several test folders share."""
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -23,6 +24,7 @@ LOADING_SECONDS = 60.0
 def pytest_configure(config: pytest.Config) -> None:
     """Undo what a shell does to commands in the background: they, and all that they start, would ignore Ctrl-C."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.disable()  # while torch is imported and four thousand tests are collected, none of which is garbage
     # What is installed beside changes no test but its own; a hundred programs start, for three seconds more with torch.
     interpreted = getattr(numba.config, "DISABLE_JIT", 0)
     os.environ[RUNTIME_VARIABLE] = (Runtime.TORCH if interpreted else Runtime.KERNELS).value
@@ -36,6 +38,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that in the end no worker waits for another."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but no more at what stays until the end."""
+    gc.freeze()
+    gc.enable()
 
 
 def compile_once() -> None:
