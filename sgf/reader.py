@@ -4,18 +4,21 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sgfmill import sgf_grammar
 from sgfmill.sgf_properties import Presenter, serialise_go_point
 
 from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MAX_KOMI, MIN_BOARD_SIZE, PASS
 from board.coordinate import Coordinate
-from board.go_board import GoBoard
 from board.stone import Stone
 from common.print_console import print_err
 from sgf.grammar import MALFORMED, SET_UP, WRONG_SIZE, Node, SGFError, read_main_line, show, to_utf8
 from sgf.match_result import NOT_COUNTED, MatchResult, read_margin
 from sgf.win_rate import SEARCH_VALUE, decode_search_comment, decode_search_value
+
+if TYPE_CHECKING:  # processes that only read need no compiler
+    from board.go_board import GoBoard
 
 # The size that SGF means when SZ is missing.
 SGF_DEFAULT_SIZE = 19
@@ -171,7 +174,7 @@ class SGFReader:
         """Return the color of move `index` (from 0)."""
         return Stone(self.colors[index])
 
-    def play_on(self, board: GoBoard, count: int | None = None) -> None:
+    def play_on(self, board: "GoBoard", count: int | None = None) -> None:
         """Set an empty board up and play the first `count` moves (None: all) on it; raises ValueError for illegal ones.
 
         Modifies board.
