@@ -4,7 +4,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -47,9 +47,11 @@ def used_names(tree: ast.AST) -> Counter[str]:
     return used
 
 
-def find_unused(trees: Iterable[ast.AST]) -> set[str]:
+def find_unused(trees: Sequence[ast.AST]) -> set[str]:
     """Return the public names of some files that none of them reads, the definition itself left out."""
-    used = sum(map(used_names, trees), Counter())
+    used: Counter[str] = Counter()
+    for tree in trees:
+        used.update(used_names(tree))
     return {name for tree in trees for name, node in public_names(tree)
             if used[name.split(".")[-1]] == used_names(node)[name.split(".")[-1]]}
 
