@@ -57,6 +57,11 @@ class Classifier(NamedTuple):
     last: np.ndarray  # [F]
 
 
+# Stands where none is asked: what is compiled is the same for searches with one and without.
+NO_CLASSIFIER = Classifier(*(np.zeros(shape, dtype=np.float32) for shape in (
+    (MARKS, 1, LANES), (1, 1, LANES), (LANES,), (0, LANES, LANES, 9), (0, LANES), (LANES,))))
+
+
 class PointJudge(NamedTuple):
     """A classifier, and its work space for one board size. F is a multiple of sixteen here."""
 

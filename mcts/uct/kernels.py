@@ -59,7 +59,7 @@ def new_lines(board_size: int, count: int) -> PlayoutLines:
 @kernel
 def expand_node(
     tree: Tree, node: int, position: Position, batch: Batch, depth: int, plan: UctPlan, value: float,
-    judge: PointJudge | None,
+    judge: PointJudge,
 ) -> None:
     """Give a node, `depth` moves below the root, its candidates and their priors.
 
@@ -77,7 +77,7 @@ def expand_node(
 
 @kernel
 def expand_lines(tree: Tree, root: Position, line: Position, batch: Batch, lines: PlayoutLines, wanted: int,
-                 plan: UctPlan, judge: PointJudge | None) -> None:
+                 plan: UctPlan, judge: PointJudge) -> None:
     """Make nodes of the positions that the first `wanted` lines have found; in an empty tree the root.
 
     batch.leaf becomes each line's new node, NOT_EXPANDED where there is none, and batch.positions.now its position.

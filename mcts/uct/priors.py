@@ -13,6 +13,7 @@ from board.constant import NO_MOVE, PASS
 from board.ladder import LadderWork, find_ladders, new_ladder_work
 from board.state import SIZE, TO_MOVE, History, State
 from common.kernel import kernel
+from mcts.constant import KEEP_ALL
 from mcts.pruning import prune_by_classifier
 from mcts.search_kernels import divide_priors, raise_prior
 from mcts.tree_arrays import Position, Tree
@@ -160,21 +161,22 @@ def set_priors(tree: Tree, node: int) -> None:
 
 @kernel
 def find_priors(tree: Tree, node: int, position: Position, finder: FeatureFinder, params: UctParams,
-                judge: PointJudge | None) -> None:
+                judge: PointJudge) -> None:
     """Give a new node's candidates their priors, without those that the judge calls bad.
 
-    All are alike where the search looks at no priors. Modifies tree, finder and judge.
+    All are alike where the search looks at no priors. A judge whose threshold keeps all moves is not asked. Modifies
+    tree, finder and judge.
     """
-    state, first = position.state, tree.node_edge[node]
-    if uses_priors(params) or judge is not None:
+    state, first, is_judged = position.state, tree.node_edge[node], judge.threshold < KEEP_ALL
+    if uses_priors(params) or is_judged:
         find_ladders(state, finder.ladders)
-    if judge is not None:
+    if is_judged:
         prune_by_classifier(tree, node, state, move_before_last(position.history), finder.ladders, judge)
     for edge in range(first, first + tree.node_edges[node]):
         tree.edge_prior[edge] = 1.0
     if uses_priors(params):
-        if judge is None or params.policy < 1.0:
+        if not is_judged or params.policy < 1.0:
             set_gammas(tree, node, position, finder)
-        if judge is not None and params.policy > 0.0:
+        if is_judged and params.policy > 0.0:
             mix_policy(tree, node, state, judge, params.policy)
     set_priors(tree, node)

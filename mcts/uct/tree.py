@@ -32,7 +32,7 @@ from mcts.uct.params import PlayoutParams
 from mcts.uct.playout_board import new_playout_work
 from mcts.uct.playout_rules import load_prior_table, make_rules
 from mcts.uct.priors import new_finder, order_edges
-from nn.classifier import PointJudge, new_judge, read_classifier
+from nn.classifier import NO_CLASSIFIER, new_judge, read_classifier
 from nn.feature import Evaluator
 
 # A call of the kernel plays out so many points' worth of lines: some milliseconds.
@@ -63,9 +63,8 @@ class PlayoutCalls(NetworkCalls):
         self._works = [new_playout_work(board_size, SEED + i) for i in range(threads)]
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
         self._plan = UctPlan(params.uct, new_finder(load_prior_table(), board_size), make_rules(params.uct), 0.0)
-        self._judge: PointJudge | None = None
-        if params.prune < KEEP_ALL:
-            self._judge = new_judge(read_classifier(params.classifier), board_size, params.prune)
+        weights = read_classifier(params.classifier) if params.prune < KEEP_ALL else NO_CLASSIFIER
+        self._judge = new_judge(weights, board_size, params.prune)
 
     def start(self, tree: Tree, root: Position, line: Position, wanted: int, plan: Plan, done: int,
               ahead: int = 0) -> Call:
