@@ -50,19 +50,27 @@ def compile_once() -> None:
     """Compile in two processes what each worker of xdist would otherwise compile for itself, at the same time."""
     from board.go_board import GoBoard
     from board.stone import Stone
-    from engine.precompile import SIZE, VISITS, compile_planes, compiling
-    from mcts.params import SearchLimit
+    from engine.precompile import SIZE, VISITS, compile_estimates, compile_planes, compiling
+    from mcts.params import SearchLimit, Tactics
     from mcts.uct.params import PlayoutParams
     from mcts.uct.tree import PlayoutTree
+    from nn.feature import BASIC
+    from nn.inference.evaluation_cache import CachedEvaluator
+    from nn.inference.loading import load_evaluator
+    from nn.model_file import RANDOM_MODEL
     from nn.plane_sets import PLANE_SETS
     from selfplay.batch import compile_steps
-    with compiling(compile_steps):
+    with compiling(compile_steps, compile_estimates):
+        evaluator = load_evaluator(RANDOM_MODEL, SIZE)
+        for network in (evaluator, CachedEvaluator(evaluator)):
+            network(compile_planes(BASIC))
         for plane_set in PLANE_SETS.values():
             compile_planes(plane_set)
         for threads in (1, 2):
-            tree = PlayoutTree(SIZE, PlayoutParams(threads=threads))
+            tree = PlayoutTree(SIZE, PlayoutParams(threads=threads, tactics=Tactics(leaf=1)))
             tree.search(GoBoard(SIZE), Stone.BLACK, SearchLimit(VISITS, strict=True))
-    compile_steps()
+    for work in (compile_steps, compile_estimates):
+        work()
 
 
 @pytest.fixture(scope="session")
