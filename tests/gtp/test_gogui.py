@@ -5,7 +5,6 @@ import re
 import pytest
 
 from board.stone import Stone
-from common.kernel import without_compiler
 from engine.engine import Engine
 from gtp.commands.gogui import ANALYZE_COMMANDS, format_percent
 from tests.gtp.players import Controller, FakeEvaluator
@@ -26,8 +25,7 @@ def test_every_analyze_command_can_be_sent(gtp: Controller):
         kind, label, command = line.split("/")
         assert label and command.split()[0] in listed
         assert kind in ("string", "cboard", "sboard", "dboard", "gfx", "var", "plist", "param", "hstring")
-        with without_compiler():
-            gtp.ask(command.replace("%m", "w").replace("%p", "C3"))
+        gtp.ask(command.replace("%m", "w").replace("%p", "C3"))
 
 
 def test_value(gtp: Controller):
