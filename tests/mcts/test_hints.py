@@ -60,8 +60,7 @@ def make(size: int, nodes: int = 2000, is_root: bool = True) -> Tactician:
 def hints(diagram: str, color: str, nodes: int = 2000) -> dict[str, float]:
     """Return the least priors at the root of a drawing."""
     game = Game.from_diagram(diagram, color)
-    with without_compiler():
-        least = hint_root(make(game.board.board_size, nodes), game.board, game.stone)
+    least = hint_root(make(game.board.board_size, nodes), game.board, game.stone)
     return {game.board.coordinate.convert_to_gtp_format(int(pos)): float(least[pos]) for pos in np.flatnonzero(least)}
 
 
