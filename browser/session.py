@@ -142,8 +142,8 @@ class TabSession:
         settings = self._read_settings(fields)
         self._table.new(size, komi, handicap, fields.number("minutes", 0.0, MAX_MINUTES, 0.0))
         self.player.settings = settings
-        self._send_settings()
         self._begin(wants_reply=True)
+        self._send_settings()  # last: the page then asks for the search tree of this game
 
     def do_load(self, fields: MessageFields) -> None:
         """Go on from a record: the bytes of a file, or a text that the page keeps.

@@ -236,6 +236,41 @@ def test_candidates_tree_and_mistakes_without_a_mouse(page: Page) -> None:
     expect(page.locator("#notice")).to_have_text("No move lost much.")
 
 
+def test_the_search_tree_begins_anew_with_every_position_and_game(page: Page) -> None:
+    steps, rows = page.locator("#branch-path button"), page.locator("#branch tbody button")
+
+    def expect_begin(sum_begins: str) -> None:
+        """Wait for the tree at its root."""
+        expect(page.locator("#branch-sum")).to_have_text(re.compile(f"^{sum_begins}"))
+        expect(steps).to_have_count(1)
+
+    def go_down() -> None:
+        rows.first.click()
+        expect(page.locator("#branch-sum")).to_have_text(re.compile("^White to move"))
+        expect(steps).to_have_count(2)
+
+    page.select_option("#side", "none")
+    page.check("#analyze")
+    page.click("#search-tree summary")
+    go_down()
+    load(page, RECORD)  # of the same node 0
+    expect_begin("Black to move")
+    page.click("[data-do=new]")
+    page.click("#new-dialog button.main")
+    go_down()
+    page.click("[data-do=new]")
+    page.select_option("#new-size", "3")
+    page.click("#new-dialog button.main")  # on which the branch of the larger board has no place
+    expect(page.locator(".shudan-vertex")).to_have_count(9)
+    expect_begin("Black to move")
+    expect(page.locator("#notice")).to_be_hidden()
+    go_down()
+    page.select_option("#level", "5")
+    page.click("[data-do=genmove]")  # which is there before the wish for the old branch
+    expect_stones(page, 1, 0)
+    expect_begin("White to move")
+
+
 def test_a_record_goes_in_and_out_with_its_variations(page: Page, tmp_path: Path) -> None:
     page.select_option("#side", "none")
     load(page, RECORD)

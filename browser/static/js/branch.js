@@ -28,10 +28,12 @@ export class Branch {
     this.connection.send("look", { on: this.isOpen, path });
   }
 
-  // Another position is looked at, where the tree begins anew.
+  // Another position is looked at, where the tree begins anew. The server is told, too: a wish for a branch of the old
+  // position may reach it when the engine has moved already.
   leave() {
     this.message = null;
     this.path = [];
+    if (this.isOpen) this.look(this.path);
   }
 
   receive(message) {

@@ -30,12 +30,12 @@ const receivers = {
     state.thinking = false;
     state.progress = { done: 0, total: 0 };
     openLink();
-    lookAgain();
   },
   game(message) { game.info = message; },
   nodes(message) {
     if (message.reset) {
       state.analysis = state.score = null;
+      branch.leave();
       $("notice").hidden = true;
     }
     game.update(message);
@@ -59,7 +59,7 @@ const receivers = {
   settings(message) {
     const { type, ...rest } = state.settings = message;
     sessionStorage.setItem("settings", JSON.stringify(rest));
-    lookAgain();
+    if (branch.isOpen) branch.look(branch.path); // after a change of settings the server looks at no branch any more
   },
   engine(message) { state.engine = message; },
   progress(message) {
@@ -76,11 +76,6 @@ const receivers = {
 
 function tell({ sentence, values }) {
   notify(say(sentence, ...values));
-}
-
-// The server looks at no branch of the tree any more after a change of settings, and a new one at none yet.
-function lookAgain() {
-  if (branch.isOpen) branch.look(branch.path);
 }
 
 function redraw() {
