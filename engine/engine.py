@@ -279,9 +279,9 @@ class Engine(Game):
         tree = self._new_tree(self.board.board_size)
         return self._new_chooser(color).choose(tree, random.Random(REGRESSION_SEED), limit, Watch(should_stop)).pos
 
-    def look(self, color: Stone) -> SearchResult:
+    def look(self, color: Stone, should_stop: StopFunction = never) -> SearchResult:
         """Return what a search by visits, as the options ask for, finds; it is kept in the tree."""
-        return self.tree.search(self.board, color, self._visit_limit())
+        return self.tree.search(self.board, color, self._visit_limit(), should_stop=should_stop)
 
     def _visit_limit(self) -> SearchLimit:
         """Return the limit of a search that no clock limits."""

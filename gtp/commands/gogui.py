@@ -108,14 +108,15 @@ class GoguiCommands(CommandGroup):
     def cmd_display_best_moves(self, command: Command) -> str:
         """Answer the moves of a search with their visits as GoGui's gfx."""
         from gtp.commands.gogui_graphics import format_best_moves
-        color = self._get_color_or_to_move(command)
-        return format_best_moves(self.engine.look(color), self.game.board.coordinate)
+        found = self.engine.look(self._get_color_or_to_move(command), self.session.should_stop)
+        return format_best_moves(found, self.game.board.coordinate)
 
     def cmd_display_pv(self, command: Command) -> str:
         """Answer the principal variation of a search as GoGui's var."""
         from gtp.commands.gogui_graphics import format_variation
         color = self._get_color_or_to_move(command)
-        return format_variation(self.engine.look(color).candidates[0].pv, color, self.game.board.coordinate)
+        found = self.engine.look(color, self.session.should_stop)
+        return format_variation(found.candidates[0].pv, color, self.game.board.coordinate)
 
     def cmd_display_kept_moves(self, command: Command) -> str:
         """Answer the points that --prune leaves in the tree as GoGui's gfx."""

@@ -284,14 +284,15 @@ def test_own_clock_runs_when_the_controller_tells_nothing():
     assert gtp.ask("genmove b")
 
 
-def test_an_interruption_ends_the_search_that_is_running():
+@pytest.mark.parametrize("command", ["genmove b", "kata-search b", "display_best_moves b", "display_pv"])
+def test_an_interruption_ends_the_search_that_is_running(command: str):
     gtp = Controller(visits=1_000_000, tree_size=1000)
     reader = LineReader(lambda: b"")
     gtp.client.session.reader = reader
     reader.interrupted_at = 5
-    assert gtp.client.execute(InputLine("genmove b", number=4)) is not None
+    assert gtp.client.execute(InputLine(command, number=4)) is not None
     assert gtp.engine.tree.root.node_visits < 10_000
-    gtp.client.session.line = InputLine("genmove b", number=6)
+    gtp.client.session.line = InputLine(command, number=6)
     assert not gtp.client.session.should_stop()
 
 
