@@ -49,8 +49,11 @@ class TreeEstimator:
     """Estimates for the moves of a position: what its search tree knows at the moment of asking, or the network."""
 
     def __init__(self, tree: "MCTSTree", board: GoBoard, color: Stone) -> None:
-        """Ask a tree whose network tells leads about the position on `board`, `color` to move."""
-        self._tree, self._board, self._color = tree, board, color
+        """Ask a tree whose network tells leads about the position on `board`, `color` to move.
+
+        Moves may be played there afterwards: the estimates stay those of this position.
+        """
+        self._tree, self._board, self._color = tree, board.copy(), color
 
     def estimate_moves(self, moves: Sequence[CandidateMove], least_pairs: Sequence[int] = ()) -> list[Estimate]:
         """Return an estimate for each move of the root, for the side to move there; `least_pairs` is not needed."""

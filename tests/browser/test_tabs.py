@@ -31,6 +31,7 @@ from mcts.time_manager import StartOptions, TimeManager
 from tests.browser.tabs import SIZE, Tab, make_hall, room, run
 from tests.conftest import ROOT
 from tests.gtp.players import FakeEvaluator
+from tests.mcts.evaluators import TellingEvaluator
 
 PASS = -1
 
@@ -675,6 +676,21 @@ def test_another_game_ends_the_review_of_the_last_one(ends: str) -> None:
             await tab.send(ends, **fields)
             await tab.until("progress", lambda message: message["total"] == 0)
     run(play)
+
+
+def test_the_lead_before_the_engine_s_move_is_the_one_that_an_analysis_finds() -> None:
+    """It was that of the position after the move, with the wrong side to move."""
+    async def compare() -> None:
+        source = EvaluatorSource(lambda size: TellingEvaluator(size or SIZE), range(3, 10))
+        async with room(hall=Hall(EngineOptions(visits=8, size=SIZE), source)) as here:
+            tab = await here.open()
+            await tab.send("set", side="none", analyze=True, analysisVisits=8)
+            analysis = await tab.until("analysis", lambda message: message["final"])
+            await tab.send("set", analyze=False)
+            await tab.send("new", size=SIZE, komi=7, handicap=0, side="black")
+            view = await tab.until("view")
+            assert (view["id"], view["visits"], view["lead"]) == (0, 8, analysis["lead"])
+    run(compare)
 
 
 def test_what_an_old_game_s_review_finds_is_not_written_into_a_new_one() -> None:

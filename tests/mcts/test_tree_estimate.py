@@ -90,3 +90,12 @@ def test_a_finished_game_is_counted() -> None:
     assert passed is not None and passed.num_children == 0
     assert passed.lead == -8.5 and passed.value == 0.0  # White's, after Black's pass
     assert (tree.arrays.node_ownership[passed.index] == -127).all()
+
+
+def test_estimates_stay_those_of_the_position_that_was_searched_when_its_move_is_played() -> None:
+    board, tree = GoBoard(SIZE, komi=0.5), MCTSTree(TellingEvaluator(SIZE), SIZE, small_params())
+    estimator = TreeEstimator(tree, board, Stone.BLACK)
+    result = tree.search(board, Stone.BLACK, SearchLimit(30, strict=True))
+    before = [estimate.lead for estimate in estimator.estimate_moves(result.candidates)]
+    board.put_stone(result.pos, Stone.BLACK)
+    assert [estimate.lead for estimate in estimator.estimate_moves(result.candidates)] == before
