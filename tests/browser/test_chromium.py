@@ -329,6 +329,15 @@ def test_a_link_where_the_line_is_not_encrypted(page: Page) -> None:
     assert "#game=" in page.evaluate("navigator.clipboard.readText()")
 
 
+def test_a_part_of_a_second_that_the_server_was_started_with_can_be_chosen_again(page: Page) -> None:
+    page.evaluate("import('/static/js/connection.js').then((m) => m.connection.send('set', {seconds: 0.5}))")
+    expect(page.locator("#strength")).to_have_value("0.5 s")
+    for seconds in ("3 s", "0.5 s"):
+        page.select_option("#strength", seconds)
+        page.wait_for_timeout(300)  # for the server's answer, after which the list shows what was set
+        expect(page.locator("#strength")).to_have_value(seconds)
+
+
 def test_keys_that_are_held_or_go_through_a_list_do_no_harm(page: Page) -> None:
     page.focus("#side")
     page.keyboard.press("ArrowDown")

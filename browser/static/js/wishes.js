@@ -107,7 +107,7 @@ const leave = (list) => { if (!isByKeys) list.blur(); };
 $("side").onchange = () => { connection.send("set", { side: $("side").value }); leave($("side")); };
 $("level").onchange = () => { connection.send("set", { level: Number($("level").value) }); leave($("level")); };
 $("strength").onchange = () => {
-  const number = parseInt($("strength").value, 10);
+  const number = parseFloat($("strength").value);
   connection.send("set", $("strength").value.endsWith("s") ? { seconds: number } : { visits: number, seconds: 0 });
   leave($("strength"));
 };
