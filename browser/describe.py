@@ -16,6 +16,7 @@ from mcts.explain import explain_puct, find_node
 from mcts.score_estimate import Estimate, Estimator, mean_estimate
 from mcts.tree import MCTSTree
 from sgf.game_tree import ROOT
+from sgf.match_result import SCORE_DECIMALS
 
 CHARACTERS = {Stone.EMPTY: ".", Stone.BLACK: "X", Stone.WHITE: "O"}
 LETTERS = {Stone.BLACK: "b", Stone.WHITE: "w"}
@@ -53,6 +54,12 @@ def describe_position(table: Table) -> Message:
         "onTime": loss is not None and loss.on_time, "clock": describe_clock(table.clock),
         "comment": table.tree.comment(table.here)[:MAX_COMMENT],
     }
+
+
+def describe_score(node: int, board_size: int, lead: float, dead: Iterable[int]) -> Message:
+    """Return how the game that ended at a node was counted: Black's lead, as people write it, and the dead stones."""
+    return {"type": "score", "node": node, "lead": round(lead, SCORE_DECIMALS),
+            "dead": [to_point(board_size, pos) for pos in dead]}
 
 
 def describe_clock(clock: GameClock | None) -> Message | None:

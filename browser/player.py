@@ -23,10 +23,10 @@ from browser.describe import (
     describe_memory,
     describe_nodes,
     describe_position,
+    describe_score,
     describe_view,
 )
 from browser.engines import Engines, Thinker
-from browser.points import to_point
 from browser.settings import SIDES, PlaySettings
 from browser.table import NodeView, Table, TableError
 from common.print_console import print_err
@@ -331,8 +331,7 @@ class Player:
         if self.table.count(lead):
             self._send(describe_game(self.table))
             self.keep()
-        points = [to_point(board.board_size, pos) for pos in dead]
-        self._send({"type": "score", "node": node, "lead": lead, "dead": points})
+        self._send(describe_score(node, board.board_size, lead, dead))
 
     # --- showing ------------------------------------------------------------------------------------------------
 

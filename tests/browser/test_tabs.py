@@ -678,6 +678,18 @@ def test_another_game_ends_the_review_of_the_last_one(ends: str) -> None:
     run(play)
 
 
+def test_points_are_told_as_people_write_them() -> None:
+    """9 - 6.6 is 2.4000000000000004."""
+    async def count() -> None:
+        async with room() as here:
+            tab = await here.open()
+            await tab.send("new", size=3, komi=6.6, handicap=0, side="none")
+            for point in (4, PASS, PASS):
+                await tab.send("play", point=point)
+            assert (await tab.until("score"))["lead"] == 2.4
+    run(count)
+
+
 def test_the_lead_before_the_engine_s_move_is_the_one_that_an_analysis_finds() -> None:
     """It was that of the position after the move, with the wrong side to move."""
     async def compare() -> None:
