@@ -24,12 +24,19 @@ JSON_DECIMALS = 6
 Formatter = Callable[[SearchResult, AnalysisRequest, Coordinate, Estimator], str]
 
 
-def select_moves(result: SearchResult, request: AnalysisRequest) -> list[CandidateMove]:
-    """Return the moves to report: the one to play, the visited ones, and as many others as were asked for."""
+def select_moves(result: SearchResult, least: int = 0) -> list[CandidateMove]:
+    """Return the moves to report: the one to play, the visited ones, and others to make `least` moves in all."""
     count = sum(move.visits > 0 for move in result.candidates)
-    moves = [move for move in result.candidates if move.visits > 0 or move.order == 0 or count < request.min_moves]
-    moves = moves[:max(request.min_moves, 1 + count)]
-    return moves[:request.max_moves]
+    moves = [move for move in result.candidates if move.visits > 0 or move.order == 0 or count < least]
+    return moves[:max(least, 1 + count)]
+
+
+def estimate_moves(result: SearchResult, request: AnalysisRequest, estimator: Estimator,
+                   ) -> tuple[list[tuple[CandidateMove, Estimate]], Estimate]:
+    """Return the moves to report with their estimates, and the position's, for which all visited moves count."""
+    moves = select_moves(result, request.min_moves)
+    estimates = estimator.estimate_moves(moves)
+    return list(zip(moves, estimates, strict=True))[:request.max_moves], mean_estimate(moves, estimates)
 
 
 def winrate_of(move: CandidateMove, result: SearchResult) -> float:
@@ -45,7 +52,7 @@ def format_pv(move: CandidateMove, coordinate: Coordinate) -> str:
 def format_lz(result: SearchResult, request: AnalysisRequest, coordinate: Coordinate, _: Estimator) -> str:
     """Return a line in Leela Zero's format: whole numbers only."""
     pieces = []
-    for move in select_moves(result, request):
+    for move in select_moves(result, request.min_moves)[:request.max_moves]:
         winrate = winrate_of(move, result)
         pieces.append(
             f"info move {coordinate.convert_to_gtp_format(move.pos)} visits {move.visits} "
@@ -69,11 +76,8 @@ def format_kata(
     result: SearchResult, request: AnalysisRequest, coordinate: Coordinate, estimator: Estimator
 ) -> str:
     """Return a line in KataGo's format: all moves, then the root, then ownership."""
-    moves = select_moves(result, request)
-    estimates = estimator.estimate_moves(moves)
-    pieces = [_kata_move(move, winrate_of(move, result), estimate, request, coordinate)
-              for move, estimate in zip(moves, estimates, strict=True)]
-    mean = mean_estimate(moves, estimates)
+    moves, mean = estimate_moves(result, request, estimator)
+    pieces = [_kata_move(move, winrate_of(move, result), estimate, request, coordinate) for move, estimate in moves]
     if "rootInfo" in request.flags:
         winrate, visits = result.mean_winrate, result.total_visits
         pieces.append(f"rootInfo visits {visits} utility {2 * winrate - 1:.6f} winrate {winrate:.6f} "
@@ -114,9 +118,7 @@ def format_cgos(
     result: SearchResult, request: AnalysisRequest, coordinate: Coordinate, estimator: Estimator
 ) -> str:
     """Return a line of JSON as CGOS stores it with a move."""
-    moves = select_moves(result, request)
-    estimates = estimator.estimate_moves(moves)
-    mean = mean_estimate(moves, estimates)
+    moves, mean = estimate_moves(result, request, estimator)
     content: dict[str, Any] = {
         "winrate": round(result.mean_winrate, JSON_DECIMALS), "score": round(mean.lead, JSON_DECIMALS),
         "visits": result.total_visits,
@@ -126,7 +128,7 @@ def format_cgos(
             "score": round(estimate.lead, JSON_DECIMALS), "prior": round(move.prior, JSON_DECIMALS),
             "lcb": round(move.lcb, JSON_DECIMALS), "visits": move.visits, "order": move.order,
             "pv": format_pv(move, coordinate),
-        } for move, estimate in zip(moves, estimates, strict=True)],
+        } for move, estimate in moves],
         "ownership": encode_ownership(mean.ownership),
     }
     return json.dumps(content, separators=(",", ":"))

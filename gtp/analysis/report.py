@@ -15,7 +15,6 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from gtp.analysis.query import Query
 from gtp.analysis_format import select_moves, winrate_of
-from gtp.analysis_request import AnalysisRequest
 from mcts.analysis import CandidateMove, SearchResult
 from mcts.score_estimate import Estimate, Estimator, mean_estimate
 from nn.feature import Evaluator
@@ -51,7 +50,7 @@ class Reporter:
 
     def report(self, result: SearchResult, is_during_search: bool) -> dict[str, Any]:
         """Return the answer; the last one rests on more random games."""
-        moves = select_moves(result, AnalysisRequest(self._color))
+        moves = select_moves(result)
         estimates = self._estimator.estimate_moves(moves, () if is_during_search else share_pairs(moves))
         mean = mean_estimate(moves, estimates)
         priors = self._plain_priors(result)

@@ -394,6 +394,17 @@ def test_minmoves_and_maxmoves(gtp: Controller):
     assert len(moves) == 20 and any(move["visits"] == "0" for move in moves)
 
 
+def test_what_is_said_of_the_position_is_the_same_however_few_moves_are_told():
+    def told(arguments: str) -> tuple[str, float, str]:
+        gtp = Controller(visits=60, make=TellingEvaluator)
+        gtp.ask("boardsize 5")
+        kata = lines_of(gtp.raw(f"kata-search_analyze b rootInfo true ownership true {arguments}"))[0]
+        cgos = json.loads(lines_of(gtp.raw(f"cgos-genmove_analyze b {arguments}"))[0])
+        return kata.partition(" rootInfo ")[2], cgos["score"], cgos["ownership"]
+
+    assert told("") == told("maxmoves 1") == told("minmoves 26 maxmoves 3")
+
+
 @pytest.mark.parametrize("mode", [{}, {"policy_move": True}, {"sequential_halving": True}])
 def test_avoid_and_allow_hold(mode: dict):
     gtp = Controller(visits=30, **mode)
