@@ -1,4 +1,7 @@
-"""Every hyper-parameter of learning in one place; edit these rather than pass options."""
+"""The hyper-parameters of learning in one place; edit these rather than pass options.
+
+Those that options have are these options' defaults; a run that goes on with other numbers than it began with says so.
+"""
 
 # Optimizer: SGD with Nesterov momentum.
 SL_LEARNING_RATE = 0.01

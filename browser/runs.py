@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nn.training.run_table import REINFORCEMENT_LAYOUT, SUPERVISED_LAYOUT, RunTable
-from selfplay.archive import read_settings
+from selfplay.archive import BATCH_FILE, read_settings
 from sgf.archive import list_archive, list_games
 
 METRICS = "-metrics.csv"
@@ -111,12 +111,15 @@ def read_archive(archive: Path) -> dict[str, Any] | None:
         begun = not games and generation - 1 in folders
         shown, played = (generation - 1, list_games(folders[generation - 1])) if begun else (generation, games)
         times = sorted(path.stat().st_mtime for path in games.values())
+        begin = [path.stat().st_mtime for path in folders[generation].glob(BATCH_FILE)]
+        times = [moment for moment in begin if times and moment < times[0]] + times
     except OSError:
         return None
     settings = read_settings(folders[generation])
     wanted = settings.games if settings else None
-    rate = games_per_hour(times, time.time())
     left = wanted - len(games) if wanted is not None else None
+    # Of a complete one only results are written anew.
+    rate = games_per_hour(times, time.time()) if left is None or left > 0 else None
     return {
         "generation": generation, "games": len(games), "wanted": wanted,
         "perHour": None if rate is None else round(rate),
@@ -127,7 +130,10 @@ def read_archive(archive: Path) -> dict[str, Any] | None:
 
 
 def games_per_hour(times: list[float], now: float) -> float | None:
-    """Return the rate of games that ended at these times (ascending, seconds), None where nothing runs."""
+    """Return the rate of games that ended at these times, None where nothing runs.
+
+    `times` ascend, in seconds; the first of them may be when the games began, since these may end all together.
+    """
     recent = [moment for moment in times if moment > now - RATE_SECONDS]
     if len(recent) < 2 or now - recent[-1] > SILENCE_SECONDS or recent[-1] <= recent[0]:
         return None

@@ -42,7 +42,7 @@ class Game:
         self.time.change_start(self._start_options())
         self.time.lag = self.options.lag
         self.resign.threshold, self.resign.streak = self.options.resigning
-        self.board.rules = replace(self.board.rules, ko=self.options.rules.ko)
+        self.board.rules = replace(self.options.rules, komi=self.board.rules.komi)
 
     # --- setting up ---------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
+from zlib import crc32
 
 import numpy as np
 import torch
@@ -135,6 +136,7 @@ class SampleFile:
     path: Path
     total: int
     train: int
+    sum: int = 0  # of results and win rates: tells it from others of as many
 
 
 def file_number(path: Path) -> int:
@@ -165,8 +167,9 @@ def open_files(paths: list[Path], test_share: float) -> list[SampleFile]:
     """Count the samples of each file and split them; raises DataError for a file that cannot be used."""
     files = []
     for path in paths:
-        total = len(read_arrays(path, ("value",), ("value",))["value"])
-        files.append(SampleFile(path, total, split_samples(total, test_share)))
+        known = read_arrays(path, ("value", "win_rate"), ("value",))
+        total, content = len(known["value"]), b"".join(array.tobytes() for array in known.values())
+        files.append(SampleFile(path, total, split_samples(total, test_share), crc32(content)))
     if sum(file.train for file in files) == 0:
         raise DataError(f"{paths[0].parent}: the files hold no samples, make new ones with --kifu-dir FOLDER")
     return files
@@ -229,7 +232,7 @@ class DataSet(TrainingData):
 
     def identity(self) -> list[Any]:
         """Return what tells these data from others."""
-        return [[file.path.name, file.total] for file in self.files]
+        return [[file.path.name, file.total, file.sum] for file in self.files]
 
     def training_batches(self, epoch: int, skip: int = 0) -> Iterator[tuple[Samples, np.ndarray]]:
         """Yield batches and the symmetry [N] of each sample, from batch number `skip` of the epoch on.

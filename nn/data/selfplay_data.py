@@ -59,7 +59,8 @@ def generate_reinforcement_learning_data(
                 break
         if wanted == window_size:
             raise NoTrainingDataError(f"{kifu_dir}: no usable {board_size}x{board_size} game of self-play in its "
-                                      f"numbered folders ({len(archive)})")
+                                      f"numbered folders ({len(archive)}); what could not be used is remembered in "
+                                      f"{folder}: delete {name}_*.npz there to have it read again")
         for stale in set(folder.glob(f"{name}_*.npz")) - set(files):
             stale.unlink()
     print_err(report.summary())

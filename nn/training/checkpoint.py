@@ -8,12 +8,15 @@ from typing import Any
 
 import torch
 
+import learning_param
 from nn.network.weights import load_saved
 from nn.training.run_config import RunProgress, TrainConfig, TrainError
 from nn.training.run_files import RunFiles
 
 # What makes the network, which no run can change on the way.
 SHAPE = ("board_sizes", "head", "features", "block", "activation", "norm", "filters", "blocks")
+CONSTANTS = ("MOMENTUM", "WEIGHT_DECAY", "MUON_MOMENTUM", "MUON_WEIGHT_DECAY", "ADAM_WEIGHT_DECAY", "SAM_RADIUS",
+             "LEARNING_SCHEDULE", "PASSES_PER_EPOCH")
 # What an interrupted pass over the games must share to go on at the very batch.
 PASS = ("seed", "batch_size", "test_share", "data")
 
@@ -49,10 +52,31 @@ def read_checkpoint(files: RunFiles, device: torch.device) -> dict[str, Any]:
     return state
 
 
+def is_same_data(old: list[Any] | None, own: list[Any]) -> bool:
+    """Return whether two runs learn from the same files; earlier versions recorded no sums of the lecture's."""
+    pairs = zip(old or (), own, strict=False)
+    return len(old or ()) == len(own) and all(list(before) == list(after)[:len(before)] for before, after in pairs)
+
+
+def get_constants() -> dict[str, Any]:
+    """Return the numbers of learning_param.py that change what a step does and are no options."""
+    return {name: getattr(learning_param, name) for name in CONSTANTS}
+
+
+def describe_constants(state: dict[str, Any]) -> str:
+    """Return in which of them a resumed run differs from what it was, empty if it does not."""
+    old = state.get("constants", {})
+    changed = [f"{name} {old[name]} -> {now}" for name, now in get_constants().items() if old.get(name, now) != now]
+    return f" With other numbers in learning_param.py than before: {'; '.join(changed)}." if changed else ""
+
+
 def find_changes(old: dict[str, Any], own: dict[str, Any]) -> str:
     """Return in which settings and data two runs differ, empty if they do not; a setting of None is left open."""
     before = {**asdict(TrainConfig()), "labels": own.get("labels"), **old}  # earlier versions did not record them
-    changed = [name for name, value in own.items() if value is not None and before.get(name) != value]
+    if own.get("head") == "lecture":  # which has none, whether or not games are given
+        own = {**own, "labels": None}
+    changed = [name for name, value in own.items() if value is not None and before.get(name) != value
+               and not (name == "data" and is_same_data(before.get(name), value))]
     return "; ".join("other training data" if name == "data" else f"{name} {before.get(name)} -> {own[name]}"
                      for name in changed)
 
@@ -111,7 +135,7 @@ def plan_reinforcement(
     changes = find_changes(old, {name: own[name] for name in SHAPE})
     if changes:
         raise TrainError(f"{path} holds a network of another shape ({changes}): repeat its settings to go on, or start "
-                         "anew with --restart true")
+                         "anew with --restart true, in pipeline.sh with other folders (ARCHIVE, DATA, MODEL)")
     if saved.generation > target.generation:
         raise TrainError(f"{path} has learnt from generation {saved.generation}, but the data end at generation "
                          f"{target.generation}: give the archive of that run, or start anew with --restart true")

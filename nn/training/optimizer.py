@@ -150,9 +150,10 @@ def make_optimizer(network: torch.nn.Module, config: TrainConfig) -> torch.optim
     if config.optimizer == "sam":
         return SharpnessAware(_split(weights, keeps, learning_param.WEIGHT_DECAY), rate, learning_param.MOMENTUM,
                               learning_param.SAM_RADIUS)
-    if config.optimizer != "muon":
-        raise TrainError(f"unknown optimizer {config.optimizer!r}: say {', '.join(OPTIMIZERS)}")
-    return make_muon(network, rate, keeps)
+    if config.optimizer == "muon":
+        return make_muon(network, rate, keeps)
+    known = [name for name in OPTIMIZERS if name != config.optimizer]  # it may stand in the table alone
+    raise TrainError(f"unknown optimizer {config.optimizer!r}: say {', '.join(known)}")
 
 
 def make_muon(network: torch.nn.Module, rate: float, keeps: bool = True) -> Muon:

@@ -23,7 +23,7 @@ from nn.network.triple_net import TripleNet
 from nn.network.weights import save_atomically, save_network
 from nn.training.average import WeightAverage
 from nn.training.batch_loss import BatchLoss
-from nn.training.checkpoint import Resume
+from nn.training.checkpoint import Resume, describe_constants, get_constants
 from nn.training.metrics import Scores, Sums, print_scores
 from nn.training.objective import REINFORCE
 from nn.training.optimizer import SharpnessAware, load_momentum, make_optimizer
@@ -300,8 +300,8 @@ class Trainer:
     def save_state(self) -> None:
         """Write the checkpoint; raises OSError, and then the old one is intact."""
         state = {
-            "output": self.config.output.name,
-            "identity": self.identity(),
+            "output": self.config.output.name, "identity": self.identity(),
+            "constants": get_constants(),
             "progress": asdict(replace(self.progress, seconds=self.elapsed())),
             "network": self.network.state_dict(),
             "ownership_head": self.triple.ownership_head.state_dict() if self.triple else {},
@@ -329,7 +329,7 @@ class Trainer:
             if self.is_first:
                 self.sums = self.new_sums(state["sums"])
         if self.is_first:
-            print_out(f"Resumed at {self.place()}, from {self.files.checkpoint}.")
+            print_out(f"Resumed at {self.place()}, from {self.files.checkpoint}.{describe_constants(state)}")
 
     def _take_weights(self, state: dict[str, Any]) -> None:
         """Take up network, averaged weights and, where the optimizer is still the same, its momentum."""

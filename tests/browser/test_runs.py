@@ -5,13 +5,13 @@ import json
 import os
 import shutil
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from browser.runs import MAX_ROWS, Watcher, games_per_hour, read_table
-from selfplay.archive import BatchSettings, write_settings
+from selfplay.archive import BATCH_FILE, BatchSettings, write_settings
 from tests.browser.tabs import room, run
 
 GAME = "(;FF[4]GM[1]SZ[5]KM[0.5];B[cc];W[bb])"
@@ -45,6 +45,16 @@ def test_tables_archive_rate_and_time_left(folder: Path) -> None:
     archive = told["archive"]
     assert (archive["generation"], archive["games"], archive["wanted"], archive["newest"]) == (3, 4, 10, [1, 2, 3, 4])
     assert archive["perHour"] == 60 and archive["secondsLeft"] == 360 and archive["settings"]["visits"] == 16
+
+
+def test_games_that_end_together_have_taken_all_the_time_since_the_batch_began(folder: Path) -> None:
+    batch, end = folder / "archive" / "3", time.time() - 10
+    os.utime(batch / BATCH_FILE, (end - 240,) * 2)
+    for number in range(1, 5):
+        os.utime(batch / f"{number}.sgf", (end,) * 2)
+    assert Watcher([folder]).read()[0]["archive"]["perHour"] == 60
+    write_settings(batch, replace(SETTINGS, games=4))  # complete: what is written now are results
+    assert Watcher([folder]).read()[0]["archive"]["perHour"] is None
 
 
 def test_a_generation_that_has_only_begun_shows_the_games_of_the_one_before(folder: Path) -> None:

@@ -5,12 +5,16 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
-from nn.network.weights import load_network
+import learning_param
+from nn.network.weights import load_network, save_atomically
 from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, estimate, train
 from nn.training.process_group import ProcessGroup
 from nn.training.run_files import RunFiles
+from nn.training.trainer import Trainer
 from tests.nn.samples import write_data
 from tests.nn.selfplay_games import SIZE
 from tests.nn.test_rl_learn import add_games
@@ -53,6 +57,31 @@ def test_a_finished_run_goes_on_with_a_larger_budget(config: TrainConfig, tmp_pa
     train(replace(other, epochs=2))
     parts = load_network(other.output).state_dict()
     assert all(whole[name].equal(parts[name]) for name in whole)
+
+
+def test_data_of_other_results_are_other_data(config: TrainConfig) -> None:
+    trainer = Trainer(config, SUPERVISED)
+    trainer.save_state()
+    state = torch.load(trainer.files.checkpoint, weights_only=True)
+    path = config.data_dir / "sl_data_0.npz"
+    other = dict(np.load(path))
+    other["value"] = 2 - other["value"]
+    np.savez(path, **other)
+    with pytest.raises(TrainError, match="other training data"):
+        train(config)
+    state["identity"]["data"] = [file[:2] for file in state["identity"]["data"]]  # as earlier versions wrote it
+    del state["constants"]
+    save_atomically(state, trainer.files.checkpoint)
+    assert train(config) == ""
+
+
+def test_a_run_that_goes_on_with_other_constants_says_so(config: TrainConfig, monkeypatch: pytest.MonkeyPatch,
+                                                         capsys: pytest.CaptureFixture[str]) -> None:
+    Trainer(config, SUPERVISED).save_state()
+    monkeypatch.setattr(learning_param, "MOMENTUM", 0.1)
+    train(config)
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("Resumed"))
+    assert line.endswith("With other numbers in learning_param.py than before: MOMENTUM 0.9 -> 0.1.")
 
 
 def test_a_finished_run_whose_model_is_gone_says_so(config: TrainConfig) -> None:
