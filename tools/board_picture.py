@@ -13,7 +13,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from board.constant import DEFAULT_KOMI
+from board.constant import DEFAULT_KOMI, PASS
 from board.coordinate import Coordinate
 from board.geometry import get_geometry
 from board.go_board import GoBoard
@@ -61,7 +61,7 @@ def draw_circle(x: int, y: int, fill: str, more: str = "") -> str:
 
 
 def draw_position(board: GoBoard, ownership: list[float]) -> str:
-    """Return the stones, a mark on the last one, and a square on each point that is somebody's."""
+    """Return the stones, a mark on the last one (none on a pass), and a square on each point that is somebody's."""
     parts, history = [], board.get_move_history()
     for pos, owner in zip(map(int, get_geometry(board.board_size).points), ownership, strict=True):
         x, y = center(pos, board.coordinate)
@@ -72,7 +72,7 @@ def draw_position(board: GoBoard, ownership: list[float]) -> str:
         if size and (stone == Stone.EMPTY or (owner > 0) != (stone == Stone.BLACK)):
             place = f'x="{x - size / 2:g}" y="{y - size / 2:g}" width="{size}" height="{size}"'
             parts.append(f'<rect {place} fill="{color}" opacity="0.75"/>')
-    if history:
+    if history and history[-1][1] != PASS:
         x, y = center(history[-1][1], board.coordinate)
         ink = FILLS[Stone.get_opponent_color(history[-1][0])]
         parts.append(f'<circle cx="{x}" cy="{y}" r="{CELL * 0.2:g}" fill="none" stroke="{ink}" stroke-width="2"/>')
@@ -81,10 +81,10 @@ def draw_position(board: GoBoard, ownership: list[float]) -> str:
 
 def draw_moves(board: GoBoard, moves: list[dict[str, Any]]) -> str:
     """Return the candidate moves with win rate (percent, Black's) and visits, the best one in its own color."""
-    parts = []
+    parts, most = [], max((move["visits"] for move in moves), default=0)
     for move in sorted(moves, key=lambda one: one["order"])[:MAX_MOVES]:
         pos = board.coordinate.convert_from_gtp_format(move["move"])
-        if pos <= 0 or move["visits"] < MIN_SHARE * moves[0]["visits"]:
+        if pos <= 0 or move["visits"] < MIN_SHARE * most:
             continue
         x, y = center(pos, board.coordinate)
         fill = BEST_COLOR if move["order"] == 0 else OTHER_COLOR

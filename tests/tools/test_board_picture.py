@@ -27,6 +27,14 @@ def test_stones_moves_and_ownership_are_drawn():
     assert len(squares) == 19  # ten points of each color, but none on White's own stone
 
 
+def test_a_pass_has_no_mark():
+    def rings(moves: list[list[str]]) -> list[str | None]:
+        picture = ElementTree.fromstring(draw_picture(QUERY | {"moves": moves}, ANSWER))
+        return [element.get("cx") for element in picture.iter() if element.get("fill") == "none" and element.get("cx")]
+
+    assert len(rings(QUERY["moves"])) == 1 and rings([*QUERY["moves"], ["B", "pass"]]) == []
+
+
 def test_the_position_is_the_one_that_the_answer_is_about():
     """With the stones it begins with, after so many of the moves."""
     query = QUERY | {"initialStones": [["B", "A1"], ["W", "E5"]], "analyzeTurns": [1], "rules": "chinese", "id": "a"}
