@@ -255,6 +255,14 @@ def test_all_forms_of_a_dump_can_be_read(dump_text: str, tmp_path: Path, wrap: A
     assert len(read_dump(tmp_path / "tree.json").visits) > 100
 
 
+def test_a_damaged_archive_is_one_line(dump_text: str, tmp_path: Path) -> None:
+    packed = gzip.compress(dump_text.encode())
+    for spoilt in (packed[:10] + b"\xff" + packed[11:], packed[:-9], packed[:-8] + bytes(8)):  # block, end, checksum
+        (tmp_path / "tree.gz").write_bytes(spoilt)
+        with pytest.raises(DumpError, match="not JSON"):
+            read_dump(tmp_path / "tree.gz")
+
+
 def test_the_tree_of_a_genmove_can_be_drawn() -> None:
     # As doc/gtp.md has it: the move stands on the board, and the tree begins before it.
     gtp = Controller()
@@ -284,6 +292,7 @@ def spoil(content: dict[str, Any], path: str, value: Any) -> None:
     ("tree.node.0.action.0", [], "no point"), ("tree.node.0.children_index.0", 10**6, "no node"),
     ("tree.node.0.children_index.0", 0, "two parents"), ("tree.node.0.children_visits.0", "x", "no number"),
     ("tree.node.0.children_policy.0", float("inf"), "no number"), ("tree.node.1", None, "node 1"),
+    pytest.param("tree.node.1.node_visits", 10**400, "node_visits of node 1 is no number", id="beyond-floats"),
 ])
 def test_foreign_dumps_are_refused_in_one_line(content: dict[str, Any], path: str, value: Any, complaint: str) -> None:
     spoil(content, path, value)

@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import re
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ def read_dump(path: Path) -> Dump:
     try:
         text = (gzip.decompress(data) if data.startswith(GZIP_MAGIC) else data).decode("utf-8-sig")
         content = json.loads(re.sub(r"\A\s*=\d*\s*", "", text))
-    except (ValueError, EOFError, OSError, RecursionError) as error:
+    except (ValueError, EOFError, OSError, RecursionError, zlib.error) as error:
         raise DumpError(f"not JSON: {' '.join(str(error).split())}") from error
     return parse_dump(content)
 
@@ -80,7 +81,7 @@ def parse_dump(content: Any) -> Dump:
         raise DumpError(f"current_root {root} is no node")
     points = {PASS, *board.onboard_pos}
     edges = [_read_edges(node, index, len(nodes), points) for index, node in enumerate(nodes)]
-    visits = [_get(node, "node_visits", int, index) for index, node in enumerate(nodes)]
+    visits = [int(_number(node.get("node_visits"), f"node_visits of node {index}")) for index, node in enumerate(nodes)]
     _check_parents(edges, root)
     return Dump(board, _read_color(_get(tree, "to_move", str)), root, visits, edges)
 
