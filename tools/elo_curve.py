@@ -20,7 +20,7 @@ from common.command_line import run_command
 from common.exit_status import tell_failures
 from common.print_console import print_err, print_out
 from tools.matchlib.rating import PairResult, Rating, rate_players
-from tools.matchlib.record import MatchRecord
+from tools.matchlib.record import read_records
 from tools.matchlib.report import count_results
 from tools.matchlib.store import CONFIG_FILE, GAMES_FILE
 
@@ -57,9 +57,7 @@ def read_matches(folder: Path) -> Iterator[PairResult]:
             continue
         try:
             first, second = json.loads((path / CONFIG_FILE).read_text(encoding="utf-8"))["names"]
-            text = (path / GAMES_FILE).read_text(encoding="utf-8")
-            # A line without an end is a game that a crash cut short.
-            games = [MatchRecord.from_json(line) for line in text[:text.rfind("\n") + 1].splitlines()]
+            games = read_records((path / GAMES_FILE).read_bytes())
         except (OSError, ValueError, KeyError, TypeError) as error:
             print_err(f"{path}: not a readable match ({error}), left out")
             continue

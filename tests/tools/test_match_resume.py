@@ -16,7 +16,7 @@ from tools.matchlib.engine import MatchEngine
 from tools.matchlib.errors import MatchError
 from tools.matchlib.runner import run_match
 from tools.matchlib.standing import play_games
-from tools.matchlib.store import GAMES_FILE, MatchStore
+from tools.matchlib.store import CONFIG_FILE, GAMES_FILE, MatchStore
 
 GAMES = 8
 
@@ -120,8 +120,13 @@ def test_cut_and_broken_lines(tmp_path: Path) -> None:
     path.write_text(whole[:-20])
     assert [record.opening for record in play_match(tmp_path)] == [record.opening for record in played]
     assert len(path.read_text().splitlines()) == 2
-    path.write_text("nonsense\n" + whole)
-    with pytest.raises(MatchError, match=r"games.jsonl:1 is not a game"):
+    for line in (b"nonsense", b"\xff\xff", b"null", b'{"times": []}'):
+        path.write_bytes(line + b"\n" + whole.encode())
+        with pytest.raises(MatchError, match=r"games.jsonl:1 is not a game"):
+            play_match(tmp_path)
+    path.write_text(whole)
+    (tmp_path / CONFIG_FILE).write_text("5")
+    with pytest.raises(MatchError, match=r"match.json cannot be read"):
         play_match(tmp_path)
 
 

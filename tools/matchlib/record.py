@@ -59,7 +59,24 @@ class MatchRecord:
 
     @classmethod
     def from_json(cls, line: str) -> "MatchRecord":
-        """Read a line of `to_json`; raises ValueError, KeyError or TypeError for anything else."""
-        data: dict[str, Any] = json.loads(line)
-        data["times"] = {side: SideTime(**values) for side, values in data["times"].items()}
-        return cls(**data)
+        """Read a line of `to_json`; raises ValueError for anything else."""
+        try:
+            data: dict[str, Any] = json.loads(line)
+            data["times"] = {side: SideTime(**values) for side, values in data["times"].items()}
+            return cls(**data)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError(f"{type(error).__name__}: {error}") from None
+
+
+def read_records(data: bytes) -> list[MatchRecord]:
+    """Return the games of a file of such lines; raises ValueError, which names the line that is none.
+
+    Behind the last end of a line there is at most a game that a crash has cut short.
+    """
+    records = []
+    for number, line in enumerate(data.split(b"\n")[:-1], 1):
+        try:
+            records.append(MatchRecord.from_json(line.decode()))
+        except ValueError as error:
+            raise ValueError(f"{number} is not a game: {error}") from None
+    return records

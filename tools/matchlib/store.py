@@ -10,7 +10,7 @@ from common.exit_status import status_of
 from common.lock_file import take_lock
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
-from tools.matchlib.record import MatchRecord
+from tools.matchlib.record import MatchRecord, read_records
 
 CONFIG_FILE = "match.json"
 GAMES_FILE = "games.jsonl"
@@ -89,7 +89,7 @@ class MatchStore:
             return None
         try:
             self._config = dict(json.loads(path.read_text(encoding="utf-8")))
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise MatchError(f"{path} cannot be read: {error}") from error
         for name, value in fingerprint.items():
             if self._config.get(name) != value:
@@ -115,9 +115,7 @@ class MatchStore:
         if complete < len(data):
             with path.open("r+b") as file:
                 file.truncate(complete)
-        for number, line in enumerate(data[:complete].decode("utf-8").splitlines(), 1):
-            try:
-                record = MatchRecord.from_json(line)
-            except (ValueError, KeyError, TypeError) as error:
-                raise MatchError(f"{path}:{number} is not a game: {error}") from error
-            self.records[record.index] = record
+        try:
+            self.records = {record.index: record for record in read_records(data)}
+        except ValueError as error:
+            raise MatchError(f"{path}:{error}") from None
