@@ -10,7 +10,6 @@ split as a shell would, but no shell runs it.
 
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -27,7 +26,7 @@ from common.print_console import print_err
 from nn.data.game_encoder import GameEncoder
 from nn.data.game_report import GameReport
 from nn.data.labels import Labels
-from sgf.collection import Kifu, Skipped, cut_into_pieces, list_sgf_files, read_pieces
+from sgf.collection import Kifu, Skipped, read_folder
 from sgf.grammar import SGFError
 from tools.labellib.network_teacher import NetworkTeacher, names_model
 from tools.labellib.store import LabelStore, hold_labels
@@ -36,33 +35,25 @@ from tools.matchlib.command import split_command
 
 # Games whose labels are written together, unless it takes longer to label so many.
 GAMES_PER_PART, PART_SECONDS = 50, 60.0
-# Kinds of games that cannot be labelled.
-SEVERAL, NO_TURNS = "several in a file", "a player twice in a row"
+# The kind of games that cannot be labelled, beside those that nobody can use.
+NO_TURNS = "a player twice in a row"
 
 
-def list_games(kifu_dir: Path) -> list[tuple[str, str]]:
-    """Return name and path of the files that may hold a game; a file of several games has labels for none."""
-    return [(Path(path).name, path) for path in list_sgf_files(kifu_dir)]
+def read_games(kifu_dir: Path, board_size: int, report: GameReport) -> dict[str, Kifu]:
+    """Return the games that can be labelled by the names that training looks for (nn/data/labels.py).
 
-
-def read_games(files: list[tuple[str, str]], board_size: int, report: GameReport) -> Iterator[tuple[str, Kifu]]:
-    """Yield the games that can be labelled; report the others, illegal ones among them: teachers play them through."""
-    encoder = GameEncoder(board_size)
-    for name, path in files:
-        games, skipped = read_pieces(cut_into_pieces(path), [board_size])
-        if len(games) > 1:
-            skipped = [Skipped(path, SEVERAL, "more than one game in a file")]
-        elif games and not takes_turns(games[0]):
-            skipped = [Skipped(path, NO_TURNS, "a player moves twice in a row")]
-        elif games:
-            try:
-                encoder.check(games[0])
-            except SGFError as error:
-                skipped = [Skipped(path, error.kind, str(error))]
-        if skipped:
-            report.skip(skipped[0])
-        elif games:
-            yield name, games[0]
+    The others are reported, illegal ones among them: teachers play them through.
+    """
+    encoder, games = GameEncoder(board_size), {}
+    for game in read_folder(kifu_dir, board_size, report.skip):
+        try:
+            if not takes_turns(game):
+                raise SGFError(NO_TURNS, "a player moves twice in a row")
+            encoder.check(game)
+            games[Path(game.name).name] = game
+        except SGFError as error:
+            report.skip(Skipped(game.name, error.kind, str(error)))
+    return games
 
 
 def start_teacher(command: str, question: Question, use_gpu: bool, log: Path) -> Teacher | NetworkTeacher:
@@ -75,15 +66,14 @@ def start_teacher(command: str, question: Question, use_gpu: bool, log: Path) ->
     return NetworkTeacher(command, question.board_size, use_gpu)
 
 
-def label(files: list[tuple[str, str]], teacher: Teacher | NetworkTeacher, store: LabelStore, board_size: int,
-          report: GameReport) -> None:
+def label(games: dict[str, Kifu], teacher: Teacher | NetworkTeacher, store: LabelStore) -> None:
     """Have the games labelled that are not yet, and write them part by part, also what a run has that ends early."""
-    left = [(name, path) for name, path in files if name not in store.done]
-    with tqdm(total=len(files), initial=len(files) - len(left), unit="game", desc="labels", file=sys.stderr) as bar:
+    left = [(name, game) for name, game in games.items() if name not in store.done]
+    with tqdm(total=len(games), initial=len(games) - len(left), unit="game", desc="labels", file=sys.stderr) as bar:
         part: dict[str, Labels] = {}
         written = time.monotonic()
         try:
-            for name, labels in teacher.label(read_games(left, board_size, report)):
+            for name, labels in teacher.label(left):
                 part[name] = labels
                 bar.update()
                 if len(part) >= GAMES_PER_PART or time.monotonic() > written + PART_SECONDS:
@@ -96,7 +86,7 @@ def label(files: list[tuple[str, str]], teacher: Teacher | NetworkTeacher, store
 
 @click.command(context_settings={"show_default": True})
 @click.option("--kifu-dir", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True,
-              help="Folder of SGF files, one game each.")
+              help="Folder of SGF files.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="File of labels to make.")
 @click.option("--teacher", "command", required=True,
               help='Command of the engine, such as "katago analysis -model M"; or the model file of a network that '
@@ -110,21 +100,18 @@ def label(files: list[tuple[str, str]], teacher: Teacher | NetworkTeacher, store
 def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, rules: str, use_gpu: bool) -> None:
     """Label every position of a folder of games by a stronger engine."""
     with tell_failures(out, KEPT, STOPPED), raise_on_sigterm(), hold_labels(out):
-        files = list_games(kifu_dir)
-        if not files:
-            raise LabelError(f"no SGF files in {kifu_dir}; sub-folders are not read: name one with --kifu-dir")
         store = LabelStore(out, board_size, {"teacher": command, "visits": visits, "size": board_size, "rules": rules})
         log = out.with_name(f"{out.name}.parts") / "teacher.log"
-        report = GameReport()
-        teacher = start_teacher(command, Question(board_size, visits, rules), use_gpu, log)
+        teacher, report = start_teacher(command, Question(board_size, visits, rules), use_gpu, log), GameReport()
         try:
-            label(files, teacher, store, board_size, report)
+            games = read_games(kifu_dir, board_size, report)
+            if not games:
+                raise LabelError(f"no {board_size}x{board_size} game in {kifu_dir} can be labelled (skipped: "
+                                 f"{report.reasons}); sub-folders are not read: name one with --kifu-dir")
+            label(games, teacher, store)
         finally:
             teacher.close()
-        if not store.done:
-            raise LabelError(f"no {board_size}x{board_size} game in {kifu_dir} could be labelled (skipped: "
-                             f"{report.reasons})")
-        store.finish([name for name, _ in files])
+        store.finish(list(games))
         print_err(f"{len(store.done)} games labelled: {out} (skipped: {report.reasons})")
 
 

@@ -20,7 +20,7 @@ from nn.inference.loading import load_evaluator
 from nn.network.kinds import make_pooled_net
 from nn.network.weights import save_network
 from nn.plane_sets import BASIC
-from sgf.collection import Kifu, cut_into_pieces, read_pieces, to_kifu
+from sgf.collection import Kifu, cut_into_pieces, read_folder, read_pieces, to_kifu
 from sgf.reader import SGFReader
 from tests.files import write_files
 from tests.tools.in_process import ProgramRunner
@@ -80,6 +80,17 @@ def test_every_position_is_labelled(games: Path) -> None:
     assert not (games.parent / "labels.npz.parts").exists()
 
 
+def test_games_of_collections_have_labels_by_the_names_that_training_looks_for(games: Path) -> None:
+    (games / "d.sgf").write_text(f"{GAMES['wide.sgf']}\n{GAMES['a.sgf']}\n{GAMES['c.sgf']}\n")
+    (games / "e.sgfs").write_text(GAMES["a.sgf"] + "\n")
+    assert run(games)[0] == 0
+    file = read_labels(games.parent / "labels.npz", 5)
+    for game in read_folder(games, 5, lambda _: None):
+        labels = file.of_game(game.name, len(game.pos))
+        assert (labels is None) == (Path(game.name).name in ("twice.sgf", "occupied.sgf", "endless.sgf")), game.name
+    assert {"d.sgf line 2", "d.sgf line 3", "e.sgfs line 1"} < file.place.keys()
+
+
 def test_more_visits_teach_their_shares(games: Path) -> None:
     assert run(games, visits=4)[0] == 0
     labels = read_labels(games.parent / "labels.npz", 5).of_game("a.sgf", 3)
@@ -113,6 +124,7 @@ def test_parts_are_written_by_the_clock_too(games: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(label, "PART_SECONDS", 0.0)
     written: list[list[str]] = []
     monkeypatch.setattr(label.LabelStore, "add", lambda _, part: written.append(list(part)))
+    monkeypatch.setattr(label.LabelStore, "finish", lambda *_: None)
     run(games)
     assert written == [["a.sgf"], ["b.sgf"], ["c.sgf"]]
 
