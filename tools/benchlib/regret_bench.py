@@ -8,7 +8,7 @@ another network (--judge-model) is not. Matches decide.
 
 import math
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from mcts.tree import MCTSTree
 from mcts.uct.params import read_uct_params
 from mcts.uct.tree import PlayoutTree
 from nn.inference.loading import load_evaluator
-from tools.benchlib.measure import BenchSettings, Figure
+from tools.benchlib.measure import BenchSettings, Figure, NoGamesError
 from tools.benchlib.target_bench import collect_positions
 
 # A move needs this share of the judge's visits for its win rate to be known; else the position after it is searched.
@@ -35,8 +35,9 @@ BLUNDER = 0.1
 JUDGE_BATCH, SHORT_BATCH = 8, 2
 # Positions of one game.
 PER_GAME = 6
-# Fields that count something.
-WHOLE = {"playouts", "batch_size", "visits_per_leaf", "tree_size", "max_memory_mb", "max_considered"}
+# What may be changed: fields of Selection and of SearchParams that are numbers, with their defaults.
+NUMBERS = {name: value for name, value in {**Selection()._asdict(), **vars(SearchParams())}.items()
+           if isinstance(value, int | float)}
 
 # Changes of the default: fields of Selection or of SearchParams.
 DEFAULT = "default"
@@ -74,18 +75,20 @@ UCT_SETTINGS = (
 def read_change(text: str) -> dict[str, float]:
     """Return the fields that a text `name=value,...` changes; raises ValueError, naming what is wrong."""
     changes: dict[str, float] = {}
-    known = (*Selection._fields, *(field.name for field in fields(SearchParams) if field.name != "selection"))
     for part in filter(None, text.replace(" ", "").split(",")):
         name, _, number = part.partition("=")
-        if name not in known:
-            raise ValueError(f"{name} is none of {', '.join(known)}")
+        if name not in NUMBERS:
+            raise ValueError(f"{name} is none of {', '.join(NUMBERS)}")
         try:
             value = float(number)
         except ValueError:
             raise ValueError(f"{part}: {name} wants a number") from None
         if not math.isfinite(value):
             raise ValueError(f"{part}: {name} wants a finite number")
-        changes[name] = round(value) if value.is_integer() and name in WHOLE else value
+        kind = type(NUMBERS[name])
+        if kind(value) != value:
+            raise ValueError(f"{part}: {name} wants {'0 or 1' if kind is bool else 'a whole number'}")
+        changes[name] = kind(value)
     return changes
 
 
@@ -143,10 +146,10 @@ def make_trees(settings: BenchSettings) -> Iterator[tuple[str, MCTSTree]]:
             yield text or DEFAULT, PlayoutTree(settings.board_size, replace(usual, uct=read_uct_params(text)))
         return
     evaluator = load_evaluator(settings.model, settings.board_size, settings.use_gpu)
-    params = EngineOptions(model=settings.model).for_model().search_params()
+    params = replace(EngineOptions(model=settings.model).for_model().search_params(), batch_size=SHORT_BATCH)
     asked = {DEFAULT: {}, **{text: read_change(text) for text in settings.changes}} if settings.changes else SETTINGS
     for name, changes in asked.items():
-        yield name, MCTSTree(evaluator, settings.board_size, replace(change(params, changes), batch_size=SHORT_BATCH))
+        yield name, MCTSTree(evaluator, settings.board_size, change(params, changes))
 
 
 def measure_regret(settings: BenchSettings) -> Iterator[Figure | str]:
@@ -156,6 +159,8 @@ def measure_regret(settings: BenchSettings) -> Iterator[Figure | str]:
     judging = MCTSTree(strict, settings.board_size, replace(judge.search_params(), batch_size=JUDGE_BATCH))
     judges = [LongSearch(judging, board, settings.engine_visits) for board in collect_positions(settings, PER_GAME)]
     judges = [judge for judge in judges if not judge.is_decided]
+    if not judges:
+        raise NoGamesError(f"{settings.kifu_dir}: in all positions that were taken the game is decided")
     yield (f"regret: {len(judges)} positions that are not decided; {settings.search_visits} visits against "
            f"{settings.engine_visits}; mean regret, difference to the default with its standard error, blunders")
     limit, reference = SearchLimit(settings.search_visits), np.zeros(len(judges))
