@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from tools.benchlib import growth_bench
+from tools.benchlib.cluster_bench import FreeBatchEvaluator
+from tools.benchlib.evaluators import TABLE_LENGTH
 from tools.benchlib.growth_bench import GrowthCurve, find_exponent, link_copies, measure_growth
 from tools.benchlib.measure import BenchSettings, Figure
 
@@ -40,6 +42,13 @@ def test_a_curve_ends_where_it_would_take_too_long(monkeypatch: pytest.MonkeyPat
         "squares: 100 would take longer than 20 s", "one point: 1,000 would take longer than 20 s"]
     pytest.importorskip("matplotlib")
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_free_network_answers_as_many_positions_as_are_asked() -> None:
+    evaluator = FreeBatchEvaluator(5, 2 * TABLE_LENGTH)
+    for count in (3, 2 * TABLE_LENGTH, 5):
+        evaluator.start(1, count)
+        assert [len(answer) for answer in evaluator.finish(1)] == [count, count]
 
 
 def test_collections_hold_the_same_games_over_and_over(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ class FreeBatchEvaluator:
     def __init__(self, board_size: int, positions: int = POSITIONS) -> None:
         """Make two buffers of so many positions."""
         self.planes = [BASIC.new_planes(board_size, positions) for _ in range(2)]
-        self._evaluator = FreeEvaluator(board_size)
+        self._evaluator = FreeEvaluator(board_size, positions)
         self._counts = [0, 0]
 
     def start(self, buffer: int, count: int) -> None:

@@ -14,7 +14,7 @@ from nn.feature import plane_set_of
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
-# Entries of the table that FreeEvaluator answers from.
+# Entries, at least, of the table that FreeEvaluator answers from.
 TABLE_LENGTH = 4096
 # Spread of the random logits: the first few moves of a node get most of the policy, as with a trained network.
 LOGIT_SPREAD = 2.0
@@ -26,17 +26,17 @@ MAX_DRAW = 0.0625
 class FreeEvaluator:
     """Answers from a table of random numbers in almost no time, in turn, whatever the position."""
 
-    def __init__(self, board_size: int, seed: int = 0) -> None:
-        """Make the table."""
-        rng = np.random.default_rng(seed)
-        logits = rng.normal(scale=LOGIT_SPREAD, size=(TABLE_LENGTH, board_size * board_size + 1))
+    def __init__(self, board_size: int, most: int = TABLE_LENGTH) -> None:
+        """Make the table; no call will ask about more than `most` positions."""
+        rng, self._length = np.random.default_rng(0), max(most, TABLE_LENGTH)
+        logits = rng.normal(scale=LOGIT_SPREAD, size=(self._length, board_size * board_size + 1))
         self._logits = logits.astype(np.float32)
-        self._values = rng.dirichlet((1.0, 0.1, 1.0), size=TABLE_LENGTH).astype(np.float32)
+        self._values = rng.dirichlet((1.0, 0.1, 1.0), size=self._length).astype(np.float32)
         self._next = 0
 
     def __call__(self, planes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the next N entries: policy logits [N, A] and values [N, 3]; N is at most TABLE_LENGTH."""
-        first = self._next if self._next + len(planes) <= TABLE_LENGTH else 0
+        """Return the next N entries: policy logits [N, A] and values [N, 3]."""
+        first = self._next if self._next + len(planes) <= self._length else 0
         self._next = first + len(planes)
         return self._logits[first : self._next], self._values[first : self._next]
 
