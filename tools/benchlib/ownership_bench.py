@@ -28,7 +28,7 @@ from nn.inference.loading import load_evaluator
 from nn.inference.policy_player import to_policy
 from sgf.reader import SGFReader
 from tools.benchlib.measure import BenchSettings, Figure
-from tools.benchlib.positions import sample_games
+from tools.benchlib.positions import after_moves, sample_games
 
 STAGES = (10, 20, 30, 40, 50, 60)
 PLAYOUTS = 128
@@ -58,18 +58,13 @@ def area_ownership(state: State) -> np.ndarray:
 def read_samples(path: Path, board_size: int) -> list[Sample]:
     """Return the positions of a game that two passes ended and that is longer than the last stage, else nothing.
 
-    Raises SGFError, IllegalMoveError or OSError.
+    Raises ValueError and OSError.
     """
     game = SGFReader(path, board_size)
-    board, samples = GoBoard(board_size, game.komi), []
-    for number, (pos, color) in enumerate(zip(game.moves, game.colors, strict=True)):
-        if number in STAGES:
-            samples.append((number, board.copy()))
-        board.put_stone(pos, Stone(color))
-    if not board.is_over or len(samples) < len(STAGES):
+    end = after_moves(game)
+    if not end.is_over or len(game.moves) <= STAGES[-1]:
         return []
-    truth = area_ownership(board.state)
-    return [Sample(stage, position, truth) for stage, position in samples]
+    return [Sample(stage, after_moves(game, stage), area_ownership(end.state)) for stage in STAGES]
 
 
 def collect_samples(settings: BenchSettings) -> list[Sample]:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from board.constant import PASS
-from board.go_board import GoBoard, IllegalMoveError
-from sgf.grammar import SGFError
+from board.go_board import GoBoard
+from sgf.reader import SGFReader
 from tools.benchlib.measure import NoGamesError
 
 Item = TypeVar("Item")
@@ -40,6 +40,13 @@ def make_random_board(board_size: int, moves: int, seed: int, komi: float = 7.0)
     return board
 
 
+def after_moves(game: SGFReader, count: int | None = None) -> GoBoard:
+    """Return a game's position after so many moves (None: all), set-up stones included; raises ValueError."""
+    board = GoBoard(game.size, game.komi)
+    game.play_on(board, count)
+    return board
+
+
 def sample_games(
     folder: Path, wanted: int, take: Callable[[Path, random.Random], list[Item]], kind: str
 ) -> list[Item]:
@@ -56,7 +63,7 @@ def sample_games(
             break
         try:
             samples += take(path, rng)
-        except (SGFError, IllegalMoveError, OSError):
+        except (ValueError, OSError):
             continue
     if not samples:
         raise NoGamesError(f"{folder}: no {kind}")

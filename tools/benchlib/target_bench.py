@@ -12,13 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from board.go_board import GoBoard
-from board.stone import Stone
 from mcts.params import NETWORK_ALONE, SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from nn.inference.loading import load_evaluator
 from sgf.reader import SGFReader
 from tools.benchlib.measure import BenchSettings, Figure
-from tools.benchlib.positions import sample_games
+from tools.benchlib.positions import after_moves, sample_games
 
 VISITS = (16, 32, 64)
 SCALES = (0.05, 0.1, 0.2, 0.4, 1.0)
@@ -31,22 +30,17 @@ SMALLEST_SHARE = 1e-6  # keeps the cross entropy finite
 def draw_positions(path: Path, board_size: int, rng: random.Random, count: int) -> list[GoBoard]:
     """Return the positions before up to `count` random moves of a game, nothing if the game is too short.
 
-    Raises SGFError, IllegalMoveError or OSError.
+    Raises ValueError and OSError.
     """
     game = SGFReader(path, board_size)
     if len(game.moves) <= FIRST_MOVE:
         return []
     wanted = {rng.randrange(FIRST_MOVE, min(len(game.moves), LAST_MOVE)) for _ in range(count)}
-    board, positions = GoBoard(board_size, game.komi), []
-    for number in range(max(wanted)):
-        board.put_stone(game.moves[number], Stone(game.colors[number]))
-        if number + 1 in wanted:
-            positions.append(board.copy())
-    return positions
+    return [after_moves(game, number) for number in sorted(wanted)]
 
 
 def collect_positions(settings: BenchSettings, per_game: int = 1) -> list[GoBoard]:
-    """Return `settings.games` positions of the folder's games, up to `per_game` of each; raises NoGamesError."""
+    """Return `settings.games` positions or a few more, up to `per_game` of a game; raises NoGamesError."""
     assert settings.kifu_dir is not None
     size = settings.board_size
     return sample_games(settings.kifu_dir, settings.games, lambda path, rng: draw_positions(path, size, rng, per_game),
