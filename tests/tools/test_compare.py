@@ -11,7 +11,9 @@ import pytest
 from tests.tools.in_process import run_in_process
 from tools.compare import main
 from tools.comparelib import runs
+from tools.comparelib.runs import CompareConfig, play_base
 from tools.comparelib.ways import WAYS, choose_ways, read_way
+from tools.matchlib.config import MatchConfig
 from tools.matchlib.standing import Standing
 
 
@@ -29,6 +31,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     def run(command: list[str], **_: Any) -> SimpleNamespace:
         started.append(command)
         model = Path(command[command.index("--output") + 1])
+        model.write_text(" ".join(command))
         model.with_name(f"{model.stem}-metrics.csv").write_text(
             "step,test_policy_loss,test_move_top1,test_lead_error\n1000,,,\n1234,1.5,0.6543,0\n")
         return SimpleNamespace(returncode=3 * ("sgd" in command))
@@ -50,6 +53,18 @@ def test_a_table_has_a_row_for_each_way(tmp_path: Path, commands: list[list[str]
     assert page in done.stdout and [row.split(" | ")[0] for row in rows] == ["| way", "| base", "| block-se", "| wide"]
     assert rows[1].endswith("| 4,321 | 0 |") and "| 1234 | 1.500 | – | 65.4% | – | – | – | – | 4,321 |" in rows[1]
     assert "| `--filters 64` |" in rows[3] and rows[3].endswith("| +191 [+69, +313], 40 games |")
+
+
+def test_networks_that_have_learnt_on_play_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    matches: list[MatchConfig] = []
+    monkeypatch.setattr(runs, "play_games", matches.append)
+    config = CompareConfig(tmp_path, tmp_path, 1.0, "", games=2)
+    for numbers in ("00", "00", "10", "11"):
+        for way, number in zip(WAYS[:2], numbers, strict=True):
+            config.model_of(way).parent.mkdir(exist_ok=True)
+            config.model_of(way).write_text(number)
+        play_base(config, WAYS[1], WAYS[0])
+    assert matches[0] == matches[1] and len({match.directory for match in matches}) == 3
 
 
 def test_a_training_that_fails_ends_the_comparison_with_its_status(tmp_path: Path, commands: list[list[str]]) -> None:

@@ -1,6 +1,7 @@
 """The run of one way: train.py in a process of its own, what its table says, its speed, its games."""
 
 import csv
+import hashlib
 import shlex
 import subprocess
 import sys
@@ -93,9 +94,13 @@ def measure_speed(model: Path) -> float:
 
 
 def play_base(config: CompareConfig, way: TrainWay, base: TrainWay) -> Standing | None:
-    """Play a way against the base, at equal time for a move; raises MatchError and KeyboardInterrupt."""
+    """Play a way against the base, at equal time for a move; raises MatchError, OSError and KeyboardInterrupt.
+
+    Networks that have learnt on since, as after more --minutes, play anew, in a folder of their own.
+    """
     if not config.games or way == base:
         return None
-    first, second = (f"main.py --model {shlex.quote(str(config.model_of(one)))} --const-time {config.seconds:g}"
-                     for one in (way, base))
-    return play_games(MatchConfig(first, second, config.directory / way.name / "match", games=config.games))
+    models = [config.model_of(one) for one in (way, base)]
+    first, second = (f"main.py --model {shlex.quote(str(model))} --const-time {config.seconds:g}" for model in models)
+    known = hashlib.sha256(b"".join(hashlib.sha256(model.read_bytes()).digest() for model in models)).hexdigest()[:12]
+    return play_games(MatchConfig(first, second, config.directory / way.name / f"match-{known}", games=config.games))
