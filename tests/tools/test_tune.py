@@ -58,6 +58,8 @@ def test_values_come_to_their_places() -> None:
     tunables = [read_range("c:0.1:10:log", False), read_range("n:1:4", True), read_words("word:yes,no")]
     check_space(tunables, "main.py --c {c} --n={n} {word}")
     assert [tunable.describe() for tunable in tunables] == ["c:0.1:10:log", "n:1:4:whole", "word:yes,no"]
+    ranges = [read_range(text, True).describe() for text in ("n:1:1000001", "n:1:1000002")]
+    assert ranges == ["n:1:1000001:whole", "n:1:1000002:whole"], "a study of another range is another study"
     assert fill("main.py --c {c} --n={n} {word}", {"c": "0.5", "n": "2", "word": "no"}) == "main.py --c 0.5 --n=2 no"
 
 

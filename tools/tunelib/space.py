@@ -34,7 +34,8 @@ class Tunable:
         if self.words:
             return f"{self.name}:{','.join(self.words)}"
         kind = ":whole" if self.is_whole else ""
-        return f"{self.name}:{self.low:g}:{self.high:g}{':log' if self.is_log else ''}{kind}"
+        low, high = (repr(number).removesuffix(".0") for number in (self.low, self.high))
+        return f"{self.name}:{low}:{high}{':log' if self.is_log else ''}{kind}"
 
 
 def show(value: Any) -> str:
