@@ -76,6 +76,12 @@ def test_time_left_can_be_left_out(tmp_path: Path) -> None:
     assert "time_left" not in (tmp_path / "logs" / "worker0-first.log").read_text()
 
 
+def test_engines_hear_of_the_very_komi_that_the_referee_counts(tmp_path: Path) -> None:
+    for komi, said in ((0.00001, "0.00001"), (1234567.5, "1234567.5"), (-7.0, "-7")):
+        play_match(tmp_path / said, "--pass-from 1", "--pass-from 1", games=1, komi=komi)
+        assert f"komi {said}" in (tmp_path / said / "logs" / "worker0-first.log").read_text().splitlines()
+
+
 def test_engines_without_komi_and_clock_commands(tmp_path: Path) -> None:
     """Nothing but the indispensable commands goes to an engine that lists no others."""
     records = play_match(tmp_path, "--bare --each-game --pass-from 4", "--bare --each-game --pass-from 4",

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
+
 from gtp.engine_process import EngineError, GtpProcess, Reply
 from tools.matchlib.errors import MatchError
 
@@ -88,7 +90,7 @@ class MatchEngine:
         """
         self.demand(f"boardsize {size}")
         if self.knows("komi"):
-            self.ask(f"komi {komi:g}")
+            self.ask(f"komi {np.format_float_positional(komi, trim='-')}")
         if time_seconds is not None and self.knows("time_settings"):
             self.ask(f"time_settings {time_seconds} 0 0")
         for command in greeting:
