@@ -5,9 +5,9 @@
         --player "gnugo=gnugo --mode gtp --level 10 --chinese-rules --positional-superko --capture-all-dead"
 
 Each pairing is a match (tools/match.py tells the rules, and how commands are started) in a folder of its own below the
-directory, two games at a time in turn. After each of them index.html there has the table, with Elo and its 95 %
-interval on one scale, and all games. Stopped at any time, the same command goes on; players may be added behind the
-others, and games made more.
+directory, two games in turn, or as many as --parallel says. After each turn index.html there has the table, with Elo
+and its 95 % interval on one scale, and all games. Stopped at any time, the same command goes on; players may be added
+behind the others, and games made more.
 """
 
 import signal

@@ -12,8 +12,9 @@ from tests.tools.matches import fake, read_records
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.record import MatchRecord
 from tools.tournament import main
+from tools.tournamentlib import round_robin
 from tools.tournamentlib.page import make_page, make_rows
-from tools.tournamentlib.round_robin import Entrant, Pairing, make_pairings, rate_all, score_of
+from tools.tournamentlib.round_robin import Entrant, Pairing, make_pairings, play_rounds, rate_all, score_of
 
 
 class Links(HTMLParser):
@@ -79,6 +80,17 @@ def test_what_is_no_tournament_is_refused_in_one_line(tmp_path: Path, texts: lis
     result = ProgramRunner().invoke(main, [*arguments, "--dir", str(tmp_path / "cup")])
     assert result.exit_code == 2 and complaint in result.output and len(result.output.splitlines()) == 1
     assert not (tmp_path / "cup").exists()
+
+
+@pytest.mark.parametrize(("parallel", "played"), [(1, [2, 4, 6, 7]), (2, [2, 4, 6, 7]), (3, [4, 7]), (8, [7])])
+def test_so_many_games_are_played_at_a_time_as_were_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parallel: int, played: list[int],
+) -> None:
+    rounds: list[int] = []
+    monkeypatch.setattr(round_robin, "play_missing_games", lambda config, _: rounds.append(config.games))
+    players = [Entrant("a", fake()), Entrant("b", fake())]
+    pairings = make_pairings(players, MatchConfig("", "", tmp_path, parallel=parallel))
+    assert list(play_rounds(pairings, 7)) == [0] * len(played) and rounds == played
 
 
 def test_the_page_shows_commands_as_text(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A round robin: everybody meets everybody, a pair of games at a time, each pairing a match directory of its own."""
+"""A round robin: everybody meets everybody, a few games in turn, each pairing a match directory of its own."""
 
 import itertools
 import re
@@ -16,7 +16,7 @@ from tools.matchlib.store import MatchStore
 
 # Names are parts of file names.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
-# Both players are Black once in each opening.
+# A multiple of these is played in turn: both players are Black once in each opening.
 GAMES_PER_ROUND = 2
 
 
@@ -91,19 +91,21 @@ def make_pairings(players: list[Entrant], config: MatchConfig) -> list[Pairing]:
 def play_rounds(pairings: list[Pairing], games: int) -> Iterator[int]:
     """Play until each pairing has so many games, and yield after each that brought a pairing further.
 
-    All pairings come in turn, two games each, so that a tournament that is stopped is even. Raises MatchError and
-    KeyboardInterrupt as a match does.
+    All pairings come in turn, two games each, or as many as are played at a time, so that a tournament that is stopped
+    is even. Raises MatchError and KeyboardInterrupt as a match does.
     """
+    at_a_time = GAMES_PER_ROUND * -(-pairings[0].config.parallel // GAMES_PER_ROUND)
     for pairing in pairings:  # a player who joins must not hide what the others have played
         if pairing.config.directory.exists():
             with closing(open_match(replace(pairing.config, games=games))) as store:
                 pairing.keep(store)
-    for done in range(GAMES_PER_ROUND, games + GAMES_PER_ROUND, GAMES_PER_ROUND):
+    for done in range(at_a_time, games + at_a_time, at_a_time):
         for number, pairing in enumerate(pairings):
-            with closing(open_match(replace(pairing.config, games=min(done, games)))) as store:
+            config = replace(pairing.config, games=min(done, games))
+            with closing(open_match(config)) as store:
                 try:
-                    if len(store.records) < min(done, games):
-                        play_missing_games(replace(pairing.config, games=min(done, games)), store)
+                    if len(store.records) < config.games:
+                        play_missing_games(config, store)
                 finally:
                     pairing.keep(store)
             yield number
