@@ -17,16 +17,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common.atomic_file import write_atomically
 from common.command_line import run_command
 from common.exit_status import tell_failures
+from program import PROGRAM_FOLDER
 
-# The programs and their modules.
-PROGRAMS = {
-    "main.py": "main", "web.py": "web", "train.py": "train", "selfplay_main.py": "selfplay_main",
-    "get_final_status.py": "get_final_status", "tools/match.py": "tools.match", "tools/tune.py": "tools.tune",
-    "tools/plot_tree.py": "tools.plot_tree", "tools/board_picture.py": "tools.board_picture",
-    "tools/show_moves.py": "tools.show_moves", "tools/book.py": "tools.book",
-    "tools/label.py": "tools.label", "tools/draw_games.py": "tools.draw_games", "tools/verdict.py": "tools.verdict",
-    "tools/elo_curve.py": "tools.elo_curve", "tools/strength_curve.py": "tools.strength_curve",
-}
+# Those that stand before the tools.
+PROGRAMS = ("main.py", "web.py", "train.py", "selfplay_main.py", "get_final_status.py")
 HEAD = """# Options
 
 What each program says to `--help`, written by `tools/list_options.py --out doc/options.md`.
@@ -72,10 +66,20 @@ def format_program(name: str, command: click.Command) -> str:
             f"| option | values | default | meaning |\n|---|---|---|---|\n{rows}\n")
 
 
+def list_programs() -> Iterator[tuple[str, click.Command]]:
+    """Yield all programs, and the commands of those that have some, by name."""
+    tools = sorted(path.name for path in PROGRAM_FOLDER.glob("tools/*.py") if path.name != "__init__.py")
+    for name in (*PROGRAMS, *(f"tools/{tool}" for tool in tools)):
+        program = importlib.import_module(name.removesuffix(".py").replace("/", ".")).main
+        if isinstance(program, click.Group):
+            yield from ((f"{name} {command}", program.commands[command]) for command in program.commands)
+        else:
+            yield name, program
+
+
 def format_page() -> str:
     """Return the page."""
-    return HEAD + "".join(format_program(name, importlib.import_module(module).main)
-                          for name, module in PROGRAMS.items())
+    return HEAD + "".join(format_program(name, command) for name, command in list_programs())
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
