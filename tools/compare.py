@@ -8,7 +8,6 @@ Every way is a change of one base. What is done is kept: the same command goes o
 """
 
 import shlex
-import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common.atomic_file import write_atomically
 from common.command_line import FiniteRange, run_command
 from common.exit_status import ProgramError, tell_failures
+from common.interrupt import raise_on_sigterm
 from common.print_console import print_out
 from tools.comparelib.ways import BASE, WAYS, check_options, choose_ways, read_way
-from tools.match import interrupt
 
 
 @click.command(context_settings={"show_default": True})
@@ -42,7 +41,6 @@ from tools.match import interrupt
 @click.option("--use-gpu", type=bool, default=False, help="Train on the first GPU.")
 def main(out: Path, ways: str, texts: tuple[str, ...], **options: Any) -> None:
     """Measure ways to train a network beside each other."""
-    signal.signal(signal.SIGTERM, interrupt)
     from tools.comparelib.runs import CompareConfig, Outcome, measure_speed, play_base, train_way
     from tools.comparelib.table import format_page
 
@@ -53,7 +51,7 @@ def main(out: Path, ways: str, texts: tuple[str, ...], **options: Any) -> None:
         check_options("--base", config.base)
     except ValueError as error:
         raise ProgramError(str(error)) from None
-    with tell_failures(out, stopped="stopped: the same command goes on"):
+    with tell_failures(out, stopped="stopped: the same command goes on"), raise_on_sigterm():
         for way in chosen:
             print_out(f"[{len(outcomes) + 1}/{len(chosen)}] {way.name}: {shlex.join(config.command_of(way)[2:])}")
             row = train_way(config, way)

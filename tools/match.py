@@ -16,10 +16,8 @@ otherwise, the engines of each game get their share of the cores.
 """
 
 import os
-import signal
 import sys
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
@@ -28,16 +26,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.command_line import FiniteRange, run_command
 from common.cores import count_usable_cores
-from common.interrupt import Terminated
+from common.interrupt import raise_on_sigterm
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.dialect import CLIENTS
 from tools.matchlib.options import KOMI, OPENINGS, PARALLEL, SCORING, SEED, SIZE, TIME
 from tools.matchlib.runner import run_match
-
-
-def interrupt(_signal: int, _frame: FrameType | None) -> None:
-    """Let a request to terminate end the match as Ctrl-C does."""
-    raise Terminated
 
 
 def limit_engine_threads(games: int) -> None:
@@ -74,9 +67,9 @@ def limit_engine_threads(games: int) -> None:
 @click.option("--names", nargs=2, default=None, help="Names of both engines; they are asked when this is left out.")
 def main(**options: Any) -> None:
     """Play a match between two GTP engines and print the score with its 95 % interval."""
-    signal.signal(signal.SIGTERM, interrupt)
     limit_engine_threads(options["parallel"])
-    run_match(MatchConfig(**options))
+    with raise_on_sigterm():
+        run_match(MatchConfig(**options))
 
 
 def start() -> int:

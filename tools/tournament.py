@@ -10,7 +10,6 @@ and its 95 % interval on one scale, and all games. Stopped at any time, the same
 behind the others, and games made more.
 """
 
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,8 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common.atomic_file import write_atomically
 from common.command_line import run_command
 from common.exit_status import ProgramError, status_of
+from common.interrupt import raise_on_sigterm
 from common.print_console import print_err, print_out
-from tools.match import interrupt, limit_engine_threads
+from tools.match import limit_engine_threads
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
 from tools.matchlib.options import match_options
@@ -75,14 +75,14 @@ def run_tournament(players: list[Entrant], config: MatchConfig) -> None:
 @match_options
 def main(texts: Sequence[str], **options: Any) -> None:
     """Play a tournament of GTP engines and print the table."""
-    signal.signal(signal.SIGTERM, interrupt)
     limit_engine_threads(options["parallel"])
     try:
         players = [read_player(text) for text in texts]
         check_players(players)
     except ValueError as error:
         raise ProgramError(str(error)) from None
-    run_tournament(players, MatchConfig(first="", second="", **options))
+    with raise_on_sigterm():
+        run_tournament(players, MatchConfig(first="", second="", **options))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ the best of many settings is flattered by chance: play it again, with tools/matc
 """
 
 import importlib.util
-import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from common.command_line import run_command
 from common.exit_status import ProgramError, status_of_stop
+from common.interrupt import raise_on_sigterm
 from common.print_console import print_out
-from tools.match import interrupt, limit_engine_threads
+from tools.match import limit_engine_threads
 from tools.matchlib.command import split_command
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
@@ -49,7 +49,6 @@ from tools.tunelib.space import check_space, read_range, read_words
 def main(floats: tuple[str, ...], wholes: tuple[str, ...], choices: tuple[str, ...], trials: int, batch: int,
          pruner: str, **options: Any) -> None:
     """Tune numbers of an engine over matches against a fixed opponent, and print a table."""
-    signal.signal(signal.SIGTERM, interrupt)
     limit_engine_threads(options["parallel"])
     if importlib.util.find_spec("optuna") is None:
         raise ProgramError("Optuna is not installed: pip install '.[tune]', or pip install optuna")
@@ -67,7 +66,9 @@ def main(floats: tuple[str, ...], wholes: tuple[str, ...], choices: tuple[str, .
         split_command(command)
     config = TuneConfig(MatchConfig(**options), tunables, trials, batch, pruner)
     try:
-        print_out("\n" + format_study(run_study(config)))
+        with raise_on_sigterm():
+            study = run_study(config)
+        print_out("\n" + format_study(study))
     except (KeyboardInterrupt, MatchError) as stop:
         print_out("\n" + format_study(open_study(config)))
         if isinstance(stop, MatchError):
