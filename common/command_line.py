@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from common.exit_status import EXIT_INTERRUPTED, EXIT_OK, ProgramError, reason_of, status_of, status_of_stop
+from common.exit_status import EXIT_OK, ProgramError, reason_of, status_of, status_of_stop
 from common.print_console import accept_any_letter, print_err
 
 
@@ -77,8 +77,8 @@ def run_command(command: click.Command, name: str, arguments: Sequence[str] | No
     except OSError as error:
         say(f"{name}: {reason_of(error)}")
         return status_of(error)
-    except click.Abort:
-        return EXIT_INTERRUPTED
+    except click.Abort as stop:  # what click makes of them within a command
+        return status_of_stop(stop.__cause__)
     except KeyboardInterrupt as stop:
         return status_of_stop(stop)
     return status if isinstance(status, int) else EXIT_OK

@@ -48,7 +48,7 @@ def status_of(error: OSError) -> int:
     return EXIT_FAILED if error.errno in DISK_ERRORS else EXIT_REFUSED
 
 
-def status_of_stop(stop: KeyboardInterrupt) -> int:
+def status_of_stop(stop: BaseException | None) -> int:
     """Return how a program ends that was stopped."""
     return EXIT_TERMINATED if isinstance(stop, Terminated) else EXIT_INTERRUPTED
 

@@ -11,6 +11,7 @@ import click
 import pytest
 
 from common.command_line import FiniteFloat, FiniteRange, run_command
+from common.interrupt import Terminated
 from common.print_console import print_out
 
 COMMANDS = ["main", "train", "selfplay_main", "get_final_status", "tools.match", "tools.bench", "tools.elo_curve",
@@ -40,6 +41,14 @@ def test_no_command_takes_nan(name: str) -> None:
     for option in (option for command in commands for option in command.params):
         if isinstance(option.type, click.types.FloatParamType):
             assert isinstance(option.type, FiniteFloat | FiniteRange), f"{name} {option.name}"
+
+
+@pytest.mark.parametrize(("stop", "status"), [(KeyboardInterrupt, 130), (Terminated, 143)])
+def test_a_command_that_is_stopped_ends_with_the_status_of_its_signal(stop: type[BaseException], status: int) -> None:
+    def work() -> None:
+        raise stop
+
+    assert run_command(click.Command("name", callback=work), "name", []) == status
 
 
 def test_a_name_that_a_japanese_terminal_cannot_write_does_not_end_a_program(root: Path) -> None:
