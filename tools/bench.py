@@ -32,6 +32,7 @@ from tools.benchlib.options import (
     MODEL,
     SEARCH_VISITS,
     SHORT_VISITS,
+    TIMED,
     USE_GPU,
     check_writable,
     count_games,
@@ -80,7 +81,7 @@ def main() -> None:
 
 
 @main.command()
-@with_options()
+@with_options(*TIMED)
 def board(**options: Any) -> None:
     """Random games, copies, move lists and moves, on one core."""
     from tools.benchlib.board_bench import measure_board
@@ -89,7 +90,7 @@ def board(**options: Any) -> None:
 
 
 @main.command()
-@with_options(SEARCH_VISITS)
+@with_options(SEARCH_VISITS, *TIMED)
 def search(**options: Any) -> None:
     """Visits a second with an evaluator that costs nothing, on one core."""
     from tools.benchlib.search_bench import measure_search
@@ -98,7 +99,7 @@ def search(**options: Any) -> None:
 
 
 @main.command()
-@with_options(ENGINE_VISITS)
+@with_options(ENGINE_VISITS, *TIMED)
 def playouts(**options: Any) -> None:
     """Playouts and visits a second of the search without a network, on one core."""
     from tools.benchlib.playout_bench import measure_playouts
@@ -107,7 +108,7 @@ def playouts(**options: Any) -> None:
 
 
 @main.command()
-@with_options(MODEL, USE_GPU)
+@with_options(MODEL, USE_GPU, *TIMED)
 def network(**options: Any) -> None:
     """Positions a second of the network alone."""
     from tools.benchlib.network_bench import measure_network
@@ -116,7 +117,7 @@ def network(**options: Any) -> None:
 
 
 @main.command()
-@with_options(MODEL, USE_GPU, ENGINE_VISITS)
+@with_options(MODEL, USE_GPU, ENGINE_VISITS, *TIMED)
 def engine(**options: Any) -> None:
     """Visits a second with the network, beside the network alone in the same run."""
     from tools.benchlib.network_bench import measure_engine
@@ -125,7 +126,7 @@ def engine(**options: Any) -> None:
 
 
 @main.command()
-@with_options(KIFU_DIR, BOARD_SIZE_OPTION)
+@with_options(KIFU_DIR, BOARD_SIZE_OPTION, *TIMED)
 def data(**options: Any) -> None:
     """Games a second from SGF to training data; a run takes as long as the folder does."""
     from tools.benchlib.data_bench import measure_data
@@ -134,7 +135,7 @@ def data(**options: Any) -> None:
 
 
 @main.command()
-@with_options(KIFU_DIR, USE_GPU, BOARD_SIZE_OPTION, count_games(500, "Games to learn from."))
+@with_options(KIFU_DIR, USE_GPU, BOARD_SIZE_OPTION, count_games(500, "Games to learn from."), *TIMED)
 def training(**options: Any) -> None:
     """Positions a second of training, in turn with a bare loop of forward, backward and step."""
     from tools.benchlib.training_bench import measure_training
@@ -230,6 +231,7 @@ def tactics(**options: Any) -> None:
     click.option("--classifier", default=CLASSIFIER_FILE, show_default=True, help="File of train.py --task bad-moves."),
     click.option("--positions", "games", type=click.IntRange(1), default=3000, show_default=True,
                  help="Positions to judge, of games that training keeps back."),
+    *TIMED,
 )
 def bad_moves(classifier: str, **options: Any) -> None:
     """How many bad moves a classifier, and the network's policy, tell from good ones, and at what cost."""
@@ -268,6 +270,7 @@ def selfplay(**options: Any) -> None:
     count_games(2000, "Games to write, to read and to gather."),
     click.option("--ray", "ray_address", metavar="ADDRESS", default=None,
                  help="Ray cluster to gather games from, such as local.  [default: none]"),
+    *TIMED,
 )
 def cluster(**options: Any) -> None:
     """What bounds self-play on many machines: a core without the network, and the place where all games arrive."""
@@ -301,7 +304,7 @@ def signature(**options: Any) -> None:
 
 
 @main.command(name="all")
-@with_options(SEARCH_VISITS, MODEL, USE_GPU, ENGINE_VISITS)
+@with_options(SEARCH_VISITS, MODEL, USE_GPU, ENGINE_VISITS, *TIMED)
 def run_all(**options: Any) -> None:
     """Board, search, network, engine and signature: what needs neither games nor long runs."""
     from tools.benchlib.board_bench import measure_board

@@ -420,6 +420,13 @@ def test_a_policy_is_compared_with_the_truth() -> None:
     assert worse[0] > loss and worse[1:3] == (0.0, 0.25)
 
 
+@pytest.mark.parametrize("command", ["ownership", "judgment", "targets", "regret", "batches", "tactics", "growth",
+                                     "signature"])
+def test_what_is_measured_once_takes_no_number_of_runs(command: str) -> None:
+    said = call(command, "--runs", "2").output
+    assert "No such option" in said and "--runs" in said and said.count("\n") == 1
+
+
 @pytest.mark.parametrize("command", ["board", "selfplay", "growth"])
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(command: str, tmp_path: Path) -> None:
     options = ["--kifu-dir", str(tmp_path)] if command == "growth" else []

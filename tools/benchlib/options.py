@@ -23,28 +23,27 @@ JSON_OPTION = click.option("--json", "json_path", type=click.Path(dir_okay=False
 
 
 def with_options(*options: Callable) -> Callable:
-    """Return a decorator that gives a command the options of every command, and these."""
-    common = (
-        click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=1.0, show_default=True,
-                     help="Length of each run."),
-        click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Runs per figure."),
-        JSON_OPTION,
-    )
-
+    """Return a decorator that gives a command these options, and --json."""
     def decorate(function: Callable) -> Callable:
-        for option in reversed((*options, *common)):
+        for option in reversed((*options, JSON_OPTION)):
             function = option(function)
         return function
 
     return decorate
 
 
+# What commands share that measure for some time, again and again.
+TIMED = (
+    click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=1.0, show_default=True,
+                 help="Length of each run."),
+    click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Runs per figure."),
+)
 SEARCH_VISITS = click.option("--visits", "search_visits", type=click.IntRange(2), default=20000, show_default=True,
                              help="Visits of a PUCT search with the free evaluator.")
 SHORT_VISITS = click.option("--visits", "search_visits", type=click.IntRange(1), default=100, show_default=True,
                             help="Visits of the short searches.")
 ENGINE_VISITS = click.option("--engine-visits", type=click.IntRange(2), default=1000, show_default=True,
-                             help="Visits of a search with the network.")
+                             help="Visits of the engine's search.")
 MODEL = click.option("--model", default=DEFAULT_MODEL, show_default=True,
                      help="Model file, or none for a random network.")
 USE_GPU = click.option("--use-gpu", type=bool, default=False, show_default=True, help="Use the first CUDA device.")
