@@ -24,7 +24,6 @@ from board.go_board import GoBoard, IllegalMoveError
 from board.stone import Stone
 from common.command_line import FiniteFloat, FiniteRange, run_command
 from common.exit_status import tell_failures
-from common.interrupt import block_interrupts
 from common.lock_file import hold_lock
 from common.print_console import print_err
 from engine.book import Book, BookError, find_key, turn_back, turn_move
@@ -122,8 +121,7 @@ class BookMaker:
             self.engine.set_board(board)
             result = self.engine.look(color)
             pos = result.pos
-            with block_interrupts():
-                self.book.add(board, pos, result.winrate, result.total_visits)
+            self.book.add(board, pos, result.winrate, result.total_visits)
         else:
             pos = known[0]
         if pos != PASS:

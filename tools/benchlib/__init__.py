@@ -1,0 +1,1 @@
+"""The parts of the benchmarks: how figures are measured and shown, and a file for each command."""

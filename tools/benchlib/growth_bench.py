@@ -135,7 +135,7 @@ def find_exponent(works: list[int], seconds: list[float]) -> float:
 
 
 def make_curves(paths: list[Path], file: Path) -> list[GrowthCurve]:
-    """Return what is measured."""
+    """Return what is measured, on boards of 9x9 where nothing else is said."""
     board = make_random_board(9, MOVES_BEFORE, 0)
     return [
         GrowthCurve("visits of a search", (100, 1000, 10_000, 100_000, 1_000_000), lambda n: time_search(board, n)),

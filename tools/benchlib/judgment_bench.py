@@ -33,7 +33,7 @@ def read_last_games(folder: Path, count: int, board_size: int) -> list[Kifu]:
             break
     if not games:
         raise NoGamesError(f"{folder}: no game on {board_size}x{board_size}")
-    return games[count - 1::-1] if len(games) > count else games[::-1]
+    return games[:count][::-1]
 
 
 def show_games(games: list[Kifu], evaluator: BoardEvaluator) -> GameSamples:

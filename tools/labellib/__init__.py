@@ -1,1 +1,1 @@
-"""What tools/label.py is made of: a teacher's process, and what it has said so far."""
+"""The parts of tools/label.py and tools/draw_games.py: teachers, what they have said so far, games that are drawn."""

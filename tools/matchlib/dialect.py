@@ -44,7 +44,7 @@ class CgosDialect(GtpDialect):
     REQUESTS = ("cgos-genmove_analyze {}", "kata-genmove_analyze {} ownership true", "lz-genmove_analyze {} 100000")
 
     def get_greeting(self, engine: MatchEngine, opponent: str) -> list[str]:
-        """Return the commands with the opponent's name and a rating, where the engine wants to know them."""
+        """Return the commands with the opponent (first or second) and a rating, where the engine wants to know them."""
         values = {"cgos-opponent_name": opponent, "cgos-opponent_rating": "1500"}
         return [f"{name} {value}" for name, value in values.items() if engine.knows(name)]
 

@@ -36,7 +36,7 @@ def multiply_column(values: np.ndarray, factors: np.ndarray, strengths: np.ndarr
 def sum_mates(
     values: np.ndarray, start: np.ndarray, strengths: np.ndarray, gammas: np.ndarray, out: np.ndarray,
 ) -> None:
-    """Add to out [V], for each value, the strengths of its mates over those of all moves, position by position."""
+    """Add to out [V], for each value, its mates' strengths over those of all moves of a position. Modifies out."""
     for position in range(len(start) - 1):
         total = 0.0
         for row in range(start[position], start[position + 1]):

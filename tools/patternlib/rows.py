@@ -94,7 +94,8 @@ def describe_game(
 ) -> int:
     """Write the rows of a game, whose set-up is in work, and return how many positions they are of.
 
-    Positions where a pass, an own eye or an illegal move was played have no rows. Modifies work and the other arrays.
+    Positions where a pass or an own eye was played have no rows, nor has what comes after an illegal move. Modifies
+    work and the last three arrays.
     """
     count, row, previous = 0, 0, NO_MOVE
     for n in range(len(moves)):
