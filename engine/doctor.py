@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from common.cores import count_usable_cores, get_load
 from common.exit_status import EXIT_FAILED, EXIT_OK
@@ -208,7 +209,7 @@ def check_model(patient: Patient) -> Iterator[Finding]:
 
 def locate_files(patient: Patient) -> tuple[Patient, list[Finding]]:
     """Return the patient with the paths of the files that its options name, and which of them are missing."""
-    options, paths, missing = patient.options, dict[str, str](), list[Finding]()
+    options, paths, missing = patient.options, dict[str, Any](), list[Finding]()
     try:
         paths["model"] = find_model(options.model, folder=patient.folder)
     except OSError as error:
