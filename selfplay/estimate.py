@@ -6,6 +6,7 @@ from itertools import count
 
 from common.cores import count_usable_cores
 from nn.feature import plane_set_of
+from nn.inference.runtime import find_gpu
 from nn.model_file import ModelFile
 from selfplay.archive import BatchSettings
 from selfplay.batch import SelfPlay, compile_steps
@@ -21,11 +22,8 @@ HOUR = 3600.0
 
 
 def measure_play(settings: BatchSettings, model: str | ModelFile, use_gpu: bool, threads: int,
-                 positions: int | None) -> tuple[float, bool]:
-    """Return how many positions a second one process gives to the network in play, and whether that is on a GPU.
-
-    Raises ModelFileError.
-    """
+                 positions: int | None) -> float:
+    """Return how many positions a second one process gives to the network in play; raises ModelFileError."""
     from nn.inference.batch_evaluator import load_batch_evaluator
 
     evaluator, _ = load_batch_evaluator(model, settings.size, use_gpu, threads, positions)
@@ -37,20 +35,20 @@ def measure_play(settings: BatchSettings, model: str | ModelFile, use_gpu: bool,
     begin, before = time.perf_counter(), play.positions
     while time.perf_counter() - begin < SECONDS:
         play.step()
-    return (play.positions - before) / (time.perf_counter() - begin), evaluator.on_gpu
+    return (play.positions - before) / (time.perf_counter() - begin)
 
 
 def estimate_batch(settings: BatchSettings, model: str | ModelFile, use_gpu: bool, processes: int,
                    positions: int | None) -> Iterator[str]:
     """Yield lines that say what a batch on this machine would take; raises ModelFileError."""
-    workers, threads = divide_cores(processes, count_usable_cores())
+    use_gpu = use_gpu and find_gpu()
+    workers, threads = (processes, 1) if use_gpu else divide_cores(processes, count_usable_cores())
     moves = round(MOVES_PER_POINT * settings.size**2)
     played = settings.games * moves
     asked = round(played * visits_per_move(terms_of(settings)))
     yield (f"Dry run, nothing is written. {settings.games} games of about {moves} moves (a guess): "
            f"{round(played * settings.full_share)} positions, for which the network is asked {asked} times.")
-    speed, on_gpu = measure_play(settings, model, use_gpu, threads, positions)
-    workers = processes if on_gpu else workers
+    speed = measure_play(settings, model, use_gpu, threads, positions)
     seconds = asked / (speed * workers)
     yield (f"{speed:.0f} positions/s here and now in one process of {workers}: {settings.games / seconds * HOUR:.0f} "
            f"games/hour, {seconds / HOUR:.2f} hours.")

@@ -294,7 +294,8 @@ def test_a_dry_run_tells_positions_and_hours_and_writes_nothing(
     """Of several processes that were asked for a machine without a GPU starts no more than it has cores."""
     from tests.tools.in_process import run_in_process
 
-    monkeypatch.setattr("selfplay.estimate.measure_play", lambda *_: (1000.0, on_gpu))
+    monkeypatch.setattr("selfplay.estimate.measure_play", lambda *_: 1000.0)
+    monkeypatch.setattr("selfplay.estimate.find_gpu", lambda: on_gpu)
     monkeypatch.setattr("selfplay.estimate.count_usable_cores", lambda: 1)
     options = ["--save-dir", str(tmp_path / "games"), *SMALL, "--dry-run", "true", "--use-gpu", "true"]
     done = run_in_process(selfplay_main.main, *options, "--num-data", "900", "--process", asked)
@@ -338,7 +339,8 @@ def test_a_line_tells_where_the_run_stands(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_an_estimate_counts_what_is_learnt_and_all_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("selfplay.estimate.measure_play", lambda *_: (1000.0, True))
+    monkeypatch.setattr("selfplay.estimate.measure_play", lambda *_: 1000.0)
+    monkeypatch.setattr("selfplay.estimate.find_gpu", lambda: True)
     settings = BatchSettings(900, 4, 20, 7.0, True, 0.05, 0.1, 77, full_share=0.25, fast_visits=4)
     first, second = estimate_batch(settings, "none", True, 3, None)
     assert "2925 positions, for which the network is asked 93600 times" in first
