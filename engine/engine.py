@@ -241,11 +241,11 @@ class Engine(Game):
         known = self._look_up(color, watch)
         if known is not None:
             return known, limit
-        of_level = self._cut_to_level(limit)
-        if of_level is not limit:
+        limit = self._cut_to_level(limit)
+        if self.options.level < FULL_LEVEL:
             self.clear_tree()  # it may know more than the level
         watch = replace(watch, root_temperature=self.options.root_temperature)
-        return self._new_chooser(color).choose(self.tree, self._random, of_level, watch), of_level
+        return self._new_chooser(color).choose(self.tree, self._random, limit, watch), limit
 
     def _cut_to_level(self, limit: SearchLimit) -> SearchLimit:
         """Return a limit of no more visits than the level has."""

@@ -11,10 +11,12 @@ import pytest
 from board.constant import PASS
 from board.go_board import GoBoard
 from board.stone import Stone
+from engine.choosing import NO_WATCH
 from engine.drawing import POINTS_OF_A_WIN, draw_move
 from engine.engine import Engine, EvaluatorSource
 from engine.levels import FULL_LEVEL, LEVELS, Resigning, plain_policy
 from engine.options import EngineOptions
+from mcts.params import SearchLimit
 from nn.inference.policy_player import RawEvaluation, evaluate, generate_move_from_policy
 from tests.gtp.players import FakeEvaluator
 
@@ -161,9 +163,10 @@ def make_engine(**options: int | float | bool) -> Engine:
                   EvaluatorSource(FakeEvaluator, range(5, 6)))  # type: ignore[arg-type]
 
 
-def test_a_level_searches_no_more_than_it_may_whatever_was_found_before() -> None:
-    engine = make_engine(level=15, visits=200)
-    engine.look(Stone.BLACK)
+@pytest.mark.parametrize("visits", [200, LEVELS[15].visits, 3])
+def test_a_level_searches_no_more_than_it_may_whatever_was_found_before(visits: int) -> None:
+    engine = make_engine(level=15, visits=visits)
+    engine.analyze(Stone.BLACK, NO_WATCH, SearchLimit(200, strict=True))
     assert engine.tree.root.node_visits > LEVELS[15].visits
     engine.genmove(Stone.BLACK, 0.0)
     assert engine.tree.root.node_visits <= LEVELS[15].visits
