@@ -56,7 +56,7 @@ from mcts.constant import CONST_VISITS, DEFAULT_LAG, KEEP_ALL, MCTS_TREE_SIZE
 from mcts.params import ROLLOUTS
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, WITH_NETWORK
 from mcts.uct.params import UctParams, read_uct_params
-from nn.model_file import CLASSIFIER_FILE, LARGE_BOARD, RANDOM_MODEL
+from nn.model_file import CLASSIFIER_FILE, LARGE_BOARD, RANDOM_MODEL, tells_lead
 from program import PROGRAM_FOLDER, PROGRAM_NAME, VERSION
 
 MAX_THREADS = 64
@@ -109,8 +109,10 @@ def check_search_options(arguments: dict[str, Any]) -> None:
                                    f"{arguments['search']}")
 
 
-def check_playouts(options: EngineOptions) -> None:
-    """Raise click.UsageError where an option is about playouts and none are made."""
+def check_values(options: EngineOptions) -> None:
+    """Raise click.UsageError where an option is about playouts and none are made, or about leads and none are told."""
+    if options.lead_weight and not tells_lead(options.value_model or options.model):
+        raise click.UsageError("--lead-weight is for a network that tells leads")
     for name in ("playout_share", "rollout"):
         asked = getattr(options, name) != getattr(EngineOptions, name)
         if asked and not options.for_model().search_params().selection.playouts:
@@ -245,12 +247,12 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
         arguments["model"] = find_model(arguments["model"])
         if arguments["policy_move"] and arguments["model"] == RANDOM_MODEL:
             print_err("--policy-move with --model none: the moves are those of a network of random weights")
-        check_playouts(EngineOptions(**arguments))
         if arguments["value_model"]:
             if arguments["model"] == RANDOM_MODEL:
                 raise click.UsageError("--value-model needs a network for the policy beside it: give --model FILE")
             arguments["value_model"] = find_file(arguments["value_model"], "model file",
                                                  "give its path with --value-model")
+        check_values(EngineOptions(**arguments))
         if arguments["book"]:
             arguments["book"] = find_file(arguments["book"], "book", "tools/book.py makes one")
         is_pruned = arguments["prune"] not in (None, KEEP_ALL)

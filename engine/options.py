@@ -145,8 +145,16 @@ class EngineOptions:
         return kind if kind.asks_network or not self.policy_move else SEARCHES[DEFAULT_SEARCH]
 
     def for_model(self) -> "EngineOptions":
-        """Return the options with what their network asks for."""
-        return self.for_knowing_network() if tells_lead(self.model) else self
+        """Return the options with what their networks ask for (for_knowing_network).
+
+        The priors are those of --model; playouts and leads are about values, which --value-model tells if it is given.
+        """
+        knowing, options = self.for_knowing_network(), self
+        if tells_lead(self.model):
+            options = replace(options, policy_temperature=knowing.policy_temperature)
+        if tells_lead(self.value_model or self.model):
+            options = replace(options, playouts=knowing.playouts, lead_weight=knowing.lead_weight)
+        return options
 
     def for_knowing_network(self) -> "EngineOptions":
         """Return the options for a network that tells leads: no playouts, a sharper policy and a worth of the lead,

@@ -181,6 +181,8 @@ def test_note_on_conflicting_times():
     (["--model", "model/model.bin,"], "a name is missing beside the comma"),
     (["--playout-share", "0.5"], "--playout-share needs games that are played out"),
     (["--model", "model/dual-net.bin", "--rollout", "patterns", "--playouts", "0"], "--rollout needs games"),
+    (["--model", "model/dual-net.bin", "--lead-weight", "0.1"], "--lead-weight is for a network that tells leads"),
+    (["--value-model", "model/dual-net.bin", "--lead-weight", "0.1"], "--lead-weight is for a network that tells"),
 ])
 def test_bad_options_are_one_line_and_exit_2(options: list[str], named: str):
     from click.testing import CliRunner  # only here: click belongs to the entry scripts

@@ -11,7 +11,7 @@ import torch
 
 from board.stone import Stone
 from engine.loader import make_engine
-from engine.options import EngineOptions
+from engine.options import KNOWING_LEAD_WEIGHT, KNOWING_TEMPERATURE, EngineOptions
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from nn.feature import BASIC, encode_board
@@ -146,6 +146,18 @@ def test_a_value_network_may_see_other_planes(files: Path) -> None:
     engine = make_engine(options)
     assert engine.evaluator.plane_set.name == "basic+rich"  # type: ignore[attr-defined]
     assert engine.look(Stone.BLACK).total_visits == 4
+
+
+@pytest.mark.parametrize("model, value_model, temperature, playouts, lead_weight", [
+    ("five.bin", "pooled.bin", 2.0, 0, KNOWING_LEAD_WEIGHT), ("pooled.bin", "five.bin", KNOWING_TEMPERATURE, 16, 0.0),
+])
+def test_who_tells_the_values_says_whether_playouts_correct_them_and_leads_count(
+    files: Path, model: str, value_model: str, temperature: float, playouts: int, lead_weight: float,
+) -> None:
+    options = EngineOptions(model=str(files / model), value_model=str(files / value_model)).for_model()
+    params = options.search_params()
+    assert (params.policy_temperature, params.selection.playouts) == (temperature, playouts)
+    assert params.selection.lead_weight == lead_weight
 
 
 def test_a_board_that_the_value_network_does_not_know_is_not_the_networks(files: Path) -> None:
