@@ -207,8 +207,8 @@ class TimeManager:
         """Return `limit` with visits that should fit into its seconds, for a search that divides them up beforehand."""
         if not math.isfinite(limit.seconds):
             return limit
-        visits = max(int(self.speed * limit.seconds), MIN_PLANNED_VISITS)
-        return SearchLimit(max(min(limit.visits, visits), MIN_PLANNED_VISITS), limit.seconds, limit.strict)
+        visits = int(min(self.speed * limit.seconds, limit.visits))
+        return SearchLimit(max(visits, MIN_PLANNED_VISITS), limit.seconds, limit.strict)
 
     def finish(self, color: Stone, elapsed: float, visits: int, limit: SearchLimit, allowed: float,
                slowest: float = 0.0) -> None:

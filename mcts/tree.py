@@ -40,7 +40,6 @@ from mcts.wishes import Wishes
 from nn.feature import Evaluator, past_of, plane_set_of
 
 NO_SCHEDULE = np.zeros(1, dtype=np.int32)
-
 TREES = 2  # one, and a spare one to which what is kept from move to move is copied
 
 
@@ -277,7 +276,7 @@ class MCTSTree:
                                        restriction: Restriction | None = None) -> SearchResult:
         """Search with SHOT and return the move of Gumbel AlphaZero; without noise if `rng` is None.
 
-        Always starts from a new tree, so that the visits follow the schedule exactly.
+        Always starts from a new tree, and plans no more visits than it has room for, so that they follow the schedule.
         """
         progress = SearchProgress(limit)
         self._restrict(restriction)
@@ -286,7 +285,8 @@ class MCTSTree:
         self._was_planned = True
         count = self.root.num_children
         self._noise[:count] = 0.0 if rng is None else rng.gumbel(size=count)
-        schedule = np.array(considered_visits(min(count, self.params.max_considered), limit.visits), dtype=np.int32)
+        visits = min(limit.visits, self._capacity(limit.visits + self._most_new + 1)[0] - self._most_new - 1)
+        schedule = np.array(considered_visits(min(count, self.params.max_considered), visits), dtype=np.int32)
         plan = self._plan(GUMBEL, schedule)
         left = part = 0  # of the visits that are compared next: how many are to be begun, and a thread's part of them
 
@@ -296,10 +296,10 @@ class MCTSTree:
             self._finish_call(call, progress)
             if not left and not self._calls.is_busy:
                 done = progress.visits
-                if done >= limit.visits or not self._may_go_on(progress, should_stop):
+                if done >= visits or not self._may_go_on(progress, should_stop):
                     return None
-                same_round = int(np.argmax(np.append(schedule[done:] != schedule[done], True)))
-                left = min(self.params.batch_size, same_round)
+                coming = schedule[done : done + self.params.batch_size]
+                left = int((coming == coming[0]).sum())  # those of the same round
                 part = -(-left // self._calls.at_once)
             call = self._start_call(progress, min(part, left), plan)
             left = left - call.visits if call.visits else 0
@@ -307,6 +307,7 @@ class MCTSTree:
 
         self._calls.relay.run(take_turn, work)
         self._is_unfinished = False
+        self.tree_is_full = self.tree_is_full or progress.visits >= visits < limit.visits
         return self.result(progress, int(choose_edge(self._tree, plan) - self._tree.node_edge[ROOT]))
 
     # --- results ------------------------------------------------------------------------------------------------

@@ -354,6 +354,17 @@ def test_a_full_tree_ends_the_search(batch_size: int, name: str) -> None:
     check_result(following, tree, game.board, game.stone)
 
 
+@pytest.mark.parametrize("batch_size", [1, 4])
+def test_a_full_tree_does_not_end_sequential_halving_before_the_last_two(batch_size: int) -> None:
+    game = Game(5)
+    tree = MCTSTree(HashEvaluator(5), 5, small_params(batch_size, tree_size=1, max_memory_mb=1))
+    room = tree._capacity(10**5)[0]
+    result = tree.search_with_sequential_halving(game.board, game.stone, SearchLimit(10**5, strict=True))
+    visits = sorted(move.visits for move in result.candidates)[-4:]
+    assert result.tree_is_full and room - 2 * batch_size - 2 <= result.visits < room
+    assert visits[2] > 2 * visits[1] > 0
+
+
 @pytest.mark.parametrize("tree_size", range(60, 80))
 def test_what_memory_allows_may_not_be_enough_for_one_more_batch(tree_size: int) -> None:
     # Twice this size is more than 1 MiB allows, and what it allows is less than a batch more than is used.

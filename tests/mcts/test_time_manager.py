@@ -190,6 +190,7 @@ def test_visits_are_planned_from_the_speed():
     assert manager.plan_visits(limit(manager)).visits == 1000
     assert manager.plan_visits(SearchLimit(16)) == SearchLimit(16)
     assert manager.plan_visits(SearchLimit(1, 0.0001)).visits == 2
+    assert manager.plan_visits(SearchLimit(1000, 1e307)).visits == 1000
 
 
 def play_simulated_game(rng: random.Random, settings: TimeSettings, own_moves: int, size: int) -> float:
