@@ -122,11 +122,15 @@ def black_share(winrate: float, color: Stone) -> float:
 
 
 def describe_branch(tree: MCTSTree, node: int, path: list[int]) -> Message:
-    """Return what PUCT compares in the search tree after the moves `path` (points) from the position of a node."""
+    """Return what PUCT compares in the search tree after the moves `path` (points) from the position of a node.
+
+    Nothing is known of a search by playouts, which compares other numbers (mcts/uct/selection.py).
+    """
     board = tree.root_board
     positions = [to_pos(board.board_size, point) for point in path]
-    index = find_node(tree.arrays, positions)
-    message: Message = {"type": "branch", "node": node, "path": path, "known": index is not None}
+    index = find_node(tree.arrays, positions) if tree.asks_network else None
+    message: Message = {"type": "branch", "node": node, "path": path, "known": index is not None,
+                        "byPlayouts": not tree.asks_network}
     if index is None:
         return message
     color = tree.root_color if len(path) % 2 == 0 else Stone.get_opponent_color(tree.root_color)

@@ -14,8 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from board.go_board import GoBoard
 from board.ruleset import Rules
 from board.stone import Stone
+from browser.describe import describe_branch
 from browser.engines import TURN_SECONDS, Thinker
 from browser.hall import MAX_LEFT, Hall
 from browser.player import MAX_KEPT_NODES, Player
@@ -28,6 +30,9 @@ from engine.move_choice import Choice
 from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.time_manager import StartOptions, TimeManager
+from mcts.tree import MCTSTree
+from mcts.uct.params import PlayoutParams
+from mcts.uct.tree import PlayoutTree
 from tests.browser.tabs import SIZE, Tab, make_hall, room, run
 from tests.conftest import ROOT
 from tests.gtp.players import FakeEvaluator
@@ -354,6 +359,14 @@ def test_the_search_tree_is_shown_as_it_grows_and_when_it_is_done() -> None:
             assert not (await tab.until("branch", lambda message: len(message["path"]) == 2))["known"]
             assert "points of the board" in (await tab.ask("look", on=True, path=[25]))["text"]
     run(look)
+
+
+def test_what_playouts_search_is_not_shown_as_puct_s_tree() -> None:
+    board, trees = GoBoard(3), (PlayoutTree(3, PlayoutParams(threads=1)), MCTSTree(FakeEvaluator(3), 3))
+    for tree, is_known in zip(trees, (False, True), strict=True):
+        tree.search(board, Stone.BLACK, SearchLimit(20, strict=True))
+        message = describe_branch(tree, 0, [])
+        assert message["known"] is is_known and message["byPlayouts"] is not is_known
 
 
 def test_who_runs_out_of_time_loses() -> None:

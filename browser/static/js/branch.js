@@ -54,7 +54,8 @@ export class Branch {
     this.takesFocus = false;
     const body = $("branch").tBodies[0];
     if (!isAnalyzing || !message?.known) {
-      $("branch-sum").textContent = !isAnalyzing ? say("analyzeFirst") : message ? say("unknownBranch") : "";
+      const reason = message?.byPlayouts ? "noPuct" : "unknownBranch";
+      $("branch-sum").textContent = !isAnalyzing ? say("analyzeFirst") : message ? say(reason) : "";
       body.replaceChildren();
       return;
     }

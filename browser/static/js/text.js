@@ -22,6 +22,7 @@ const WORDS = {
     minutes: "Minutes for each side (0: no clock)", timeUp: "{0}'s time is up: {1} wins.",
     begin: "Begin", cancel: "Cancel", searchTree: "Search tree", visitsN: "Visits n", priorP: "Prior P",
     valueQ: "Value Q", bonusU: "Bonus U", start: "position", unknownBranch: "The search has not been here.",
+    noPuct: "This search has no network: PUCT's numbers are not those that it compares.",
     branchSum: "{0} to move: N = {1} visits, c = {2}. The network alone says {3} %. Not yet visited moves count as {4}.",
     analyzeFirst: "Switch the analysis on to see its tree.", moreMoves: "and {0} more moves",
     treeText: "Each visit goes down the tree: at every position to the move with the greatest Q + U. Q is the mean win "
@@ -59,6 +60,7 @@ const WORDS = {
     tooLong: "ファイルが大きすぎます。2 MB まで読めます。", badLink: "このリンクから棋譜を読めません。",
     manyNodes: "局面が {0} あります。図は {1} までです。↑ と ↓ で変化をたどれます。", minutes: "持ち時間 (分、0は無制限)", timeUp: "{0}の時間切れで、{1}の勝ちです。", cancel: "やめる", searchTree: "探索木", visitsN: "探索 n", priorP: "方策 P", valueQ: "価値 Q", bonusU: "ボーナス U",
     start: "局面", unknownBranch: "ここはまだ探索されていません。",
+    noPuct: "この探索はネットワークを使わないため、PUCTの値では選んでいません。",
     branchSum: "{0}の番。N = {1} 回、c = {2}。ネットワークだけの勝率は {3} %。未探索の手は {4} とみなします。",
     analyzeFirst: "検討を始めると探索木が表示されます。", moreMoves: "ほか {0} 手",
     treeText: "探索は一回ごとに木を下ります。どの局面でも Q + U が最大の手を選びます。Q はその手を探索した結果の平均勝率です"
