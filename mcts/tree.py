@@ -147,9 +147,8 @@ class MCTSTree:
     def _restrict(self, restriction: Restriction | None) -> bool:
         """Leave moves out of the coming search; return whether the same ones were left out of the present tree."""
         plies = np.zeros_like(self._batch.banned) if restriction is None else restriction.plies
-        unchanged = np.array_equal(plies, self._restricted)
-        self._restricted = plies.copy()
-        return unchanged
+        last, self._restricted = self._restricted, plies.copy()
+        return np.array_equal(plies, last)
 
     def _apply_superko(self, board: GoBoard, color: Stone) -> bool:
         """Forbid repetitions to `color`, the player, always, and to the opponent where the rules forbid them.
@@ -195,7 +194,8 @@ class MCTSTree:
                                             self.has_rave)
             copy_subtree(spare, self._tree, known)
             self._tree, self._spare = spare, self._tree
-        self._calls.hint_root(self._tree, board, color)
+        if known != ROOT:  # else they stand in its priors already
+            self._calls.hint_root(self._tree, board, color)
         self.is_empty = False
 
     def _plan(self, algorithm: int, schedule: np.ndarray) -> Plan:

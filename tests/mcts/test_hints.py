@@ -145,6 +145,9 @@ def test_the_tree_that_is_kept_learns_of_the_root_too() -> None:
         tree.search(game.board, game.stone, SearchLimit(20, strict=True))
         game.play((6, 3))
         kept = tree.search(game.board, game.stone, SearchLimit(25, strict=True))
+        priors = tree.root.children_policy.copy()
+        again = tree.search(game.board, game.stone, SearchLimit(25, strict=True))
+    assert not again.visits and (tree.root.children_policy == priors).all(), "they are raised once"
     index = tree.root.action.tolist().index(pos)
     assert kept.visits < 25, "the tree was kept"
     assert tree.root.children_policy[index] > 0.1 and tree.root.child(index) is not None
