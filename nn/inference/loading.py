@@ -43,8 +43,10 @@ def load_evaluator(
     sizes = find_common_sizes(models)
     board_size = board_size or (choose_size(sizes) if sizes else None)
     shares = [gpus[n::len(models)] or gpus[n % len(gpus):][:1] if gpus else () for n in range(len(models))]
-    parts = [_load_one(path, board_size, use_gpu, 1, threads, share)
-             for path, share in zip(models, shares, strict=True)]
+    parts: list[BoardEvaluator] = []
+    for path, share in zip(models, shares, strict=True):
+        parts.append(_load_one(path, board_size, use_gpu, 1, threads, share))
+        board_size = parts[0].board_size  # where a file does not tell it before it is loaded
     from nn.inference.joined import make_ensemble
     return make_ensemble(parts, symmetries)
 

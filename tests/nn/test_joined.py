@@ -18,10 +18,11 @@ from nn.feature import BASIC, encode_board
 from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
 from nn.inference.joined import make_ensemble, pair
 from nn.inference.loading import load_evaluator
+from nn.inference.runtime import RUNTIME_VARIABLE
 from nn.model_file import ModelFileError, find_sizes, split_models, tells_lead
 from nn.network.dual_net import DualNet
 from nn.network.pooled_net import PooledConfig, PooledNet
-from nn.network.weights import save_network
+from nn.network.weights import load_network, save_network
 from nn.plane_sets import KATAGO, find_plane_set
 from nn.rich_feature import RICH
 from tests.mcts.trees import Game
@@ -175,6 +176,21 @@ def test_networks_without_a_board_in_common_are_refused(files: Path) -> None:
         load_evaluator(f"{files / 'pooled.bin'},{files / 'five.bin'},{files / 'nine.bin'}")
     with pytest.raises(ModelFileError, match="missing.bin: there is no such file"):
         load_evaluator(f"{files / 'pooled.bin'},{files / 'missing.bin'}", SIZE)
+
+
+@pytest.mark.parametrize("runtime", ["kernels", "torch"])
+def test_a_file_that_does_not_tell_its_size_is_held_to_the_others(
+    runtime: str, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As torch wrote files before they were archives."""
+    monkeypatch.setenv(RUNTIME_VARIABLE, runtime)
+    old = tmp_path / "old.bin"
+    torch.save(load_network(files / "nine.bin").state_dict(), old, _use_new_zipfile_serialization=False)
+    assert find_sizes(old) is None and load_evaluator(f"{old},{files / 'pooled.bin'}", threads=1).board_size == 9
+    with pytest.raises(ModelFileError, match="five.bin: it is for board size 5, not 9"):
+        load_evaluator(f"{old},{files / 'five.bin'}", threads=1)
+    with pytest.raises(ModelFileError, match="old.bin: it is for board size 9, not 5"):
+        load_evaluator(f"{files / 'five.bin'},{old}", threads=1)
 
 
 def test_a_file_with_a_comma_in_its_name_is_one(tmp_path: Path) -> None:
