@@ -30,10 +30,9 @@ GPU_POSITIONS = 4096
 class ThreadedEvaluator:
     """Any evaluator, called in a thread of its own; torch and the search's kernels both release the GIL."""
 
-    on_gpu = False
-
-    def __init__(self, evaluator: Evaluator, board_size: int, positions: int) -> None:
-        """Make two buffers of so many positions."""
+    def __init__(self, evaluator: Evaluator, board_size: int, positions: int, on_gpu: bool = False) -> None:
+        """Make two buffers of so many positions; `on_gpu` says where the evaluator calculates."""
+        self.on_gpu = on_gpu
         self.plane_set = plane_set_of(evaluator)
         self.planes = [self.plane_set.new_planes(board_size, positions) for _ in range(BUFFERS)]
         self._evaluator = evaluator
@@ -67,7 +66,8 @@ def load_batch_evaluator(
         single = NetworkEvaluator(load_network(model, board_size, use_gpu), 1, board_size)
         return CudaEvaluator(single, positions or GPU_POSITIONS), single.description
     evaluator = load_evaluator(model, board_size, use_gpu, threads=threads)
-    source = CachedEvaluator(evaluator, memory) if memory else evaluator
-    batches = ThreadedEvaluator(source, board_size, positions or CPU_POSITIONS)
+    source = CachedEvaluator(evaluator, memory) if memory and not use_gpu else evaluator
+    usual = GPU_POSITIONS if use_gpu else CPU_POSITIONS
+    batches = ThreadedEvaluator(source, board_size, positions or usual, use_gpu)
     evaluator(batches.planes[0])  # compiles, and makes the work space
     return batches, evaluator.description

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from nn.inference import batch_evaluator
 from nn.inference.batch_evaluator import ThreadedEvaluator, load_batch_evaluator
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.cuda_evaluator import CudaEvaluator
@@ -52,10 +53,31 @@ def test_failures_come_out_where_the_answer_is_asked() -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_on_a_gpu() -> None:
+def test_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(RUNTIME_VARIABLE)
     batches, description = load_batch_evaluator("none", SIZE, True, 1, POSITIONS)
     assert isinstance(batches, CudaEvaluator) and "cuda" in description
     check(batches, load_evaluator("none", SIZE, use_gpu=True), 0.02)
+
+
+@pytest.mark.parametrize(("runtime", "is_used"), [("", True), ("torch", True), ("kernels", False)])
+def test_an_ensemble_tells_that_it_is_on_a_gpu(runtime: str, is_used: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Self-play takes the GPU from the workers after the first one that says it has none."""
+    asked: list[bool] = []
+
+    def load(_: str, board_size: int, use_gpu: bool, threads: int) -> BoardEvaluator:
+        asked.append(use_gpu)
+        return load_evaluator("none", board_size, threads=threads)
+
+    monkeypatch.setenv(RUNTIME_VARIABLE, runtime)
+    monkeypatch.setattr("nn.inference.runtime.has_gpu_driver", lambda: True)
+    monkeypatch.setattr("nn.device.get_torch_device", lambda use_gpu: torch.device("cuda"))
+    monkeypatch.setattr(batch_evaluator, "load_evaluator", load)
+    monkeypatch.setattr(batch_evaluator, "GPU_POSITIONS", POSITIONS)
+    monkeypatch.setattr(batch_evaluator, "CPU_POSITIONS", 1)
+    batches, _ = load_batch_evaluator("one.bin,two.bin", SIZE, True, 1)
+    assert asked == [is_used] and batches.on_gpu is is_used
+    assert len(batches.planes[0]) == (POSITIONS if is_used else 1)
 
 
 @pytest.mark.parametrize(("runtime", "device"), [("torch", "cpu"), ("kernels", "kernels")])
