@@ -87,6 +87,17 @@ def test_a_setting_that_an_engine_refuses_is_left_out(
     assert len(capsys.readouterr().err.splitlines()) == MOST_FAILED
 
 
+@needs_optuna
+def test_a_study_lies_in_its_folder_whatever_that_is_called(tmp_path: Path) -> None:
+    from tools.tunelib.study import LOCK_FILE, STUDY_FILE, Standing, TuneConfig, run_study
+
+    for name in ("50%25", "lead?=1", "lead?=2"):
+        match = MatchConfig("main.py {n}", "other", tmp_path / name, games=2)
+        study = run_study(TuneConfig(match, [read_range("n:0:6", True)], 1, batch=2), lambda _: Standing(1, 0, 1))
+        assert len(study.trials) == 1
+        assert {path.name for path in match.directory.iterdir()} == {STUDY_FILE, LOCK_FILE}
+
+
 @pytest.mark.slow
 @needs_optuna
 def test_good_settings_are_found_bad_ones_end_early_and_a_study_goes_on(

@@ -9,6 +9,7 @@ from typing import Any
 
 import optuna
 from optuna.trial import TrialState
+from sqlalchemy import URL
 
 from common.lock_file import hold_lock
 from common.print_console import print_err, print_out
@@ -84,8 +85,9 @@ def open_study(config: TuneConfig) -> optuna.Study:
     path = config.match.directory / STUDY_FILE
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        url = URL.create("sqlite", database=str(path.absolute()))  # there may be ? and % in it
         study = optuna.create_study(
-            study_name="tune", storage=f"sqlite:///{path.absolute()}", direction="maximize", load_if_exists=True,
+            study_name="tune", storage=url.render_as_string(), direction="maximize", load_if_exists=True,
             pruner=make_pruner(config))
     except Exception as error:  # of SQLAlchemy, which has dozens
         raise MatchError(f"cannot use the study {path}: {' '.join(str(error).split())[:200]}") from None
