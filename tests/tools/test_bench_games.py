@@ -1,10 +1,17 @@
-"""What benchmarks take of games: positions as they stood, those that began with stones on the board among them."""
+"""What benchmarks take: positions of games as they stood, with the stones that they began with, and several models."""
 
 import random
 from itertools import product
 from pathlib import Path
 
+import torch
+
 from board.stone import Stone
+from nn.network.dual_net import DualNet
+from nn.network.weights import save_network
+from tests.tools.in_process import ProgramRunner
+from tools.bench import main
+from tools.benchlib.network_bench import BATCH_SIZES
 from tools.benchlib.ownership_bench import STAGES, read_samples
 from tools.benchlib.target_bench import draw_positions
 
@@ -21,3 +28,19 @@ def test_handicap_stones_stand_on_the_board(tmp_path: Path) -> None:
     samples = read_samples(path, 13)
     assert [(sample.stage, sample.board.moves - 1) for sample in samples] == [(stage, stage) for stage in STAGES]
     assert all(sample.board.board[pos] == Stone.BLACK for sample in samples for pos in stones)
+
+
+def test_games_without_a_move_to_judge(tmp_path: Path) -> None:
+    for n in range(20):
+        (tmp_path / f"{n:02}.sgf").write_text("(;GM[1]SZ[4];B[];W[])")
+    done = ProgramRunner().invoke(main, ["bad-moves", "--kifu-dir", str(tmp_path), "--size", "4", "--model", "none"])
+    assert done.exit_code == 2 and done.output.count("\n") == 1 and "no move to judge" in done.output
+
+
+def test_an_ensemble_is_measured_alone(tmp_path: Path) -> None:
+    for name in "ab":
+        save_network(DualNet(torch.device("cpu"), 3, 4, 1), tmp_path / name)
+    model = f"{tmp_path / 'a'},{tmp_path / 'b'}"
+    done = ProgramRunner().invoke(main, ["network", "--model", model, "--seconds", "0.001", "--runs", "1"])
+    assert done.exit_code == 0, done.output
+    assert f"network, batch {BATCH_SIZES[-1]}" in done.output and "torch, batch" not in done.output

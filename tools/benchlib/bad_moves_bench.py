@@ -83,6 +83,8 @@ def measure_bad_moves(settings: BenchSettings) -> Iterator[Figure | str]:
     except DataError as error:
         raise NoGamesError(str(error)) from None
     samples, boards = collect(games, settings.games, size)
+    if not boards:
+        raise NoGamesError(f"{settings.kifu_dir}: no move to judge in the games kept back, one in {KEPT_BACK}")
     candidates = (samples.marks >> CANDIDATE & 1).sum(axis=1).mean()
     yield f"bad moves: {len(boards)} positions of games kept back, {candidates:.1f} moves in each"
     bench = JudgeBench(settings.classifier, samples, size)

@@ -16,7 +16,7 @@ from nn.inference.evaluation_cache import CachedEvaluator
 from nn.inference.evaluator import load_on_torch
 from nn.inference.loading import load_evaluator
 from nn.inference.runtime import Runtime, choose_runtime, find_gpu
-from nn.model_file import RANDOM_MODEL
+from nn.model_file import RANDOM_MODEL, split_models
 from tools.benchlib.accuracy import measure_accuracy
 from tools.benchlib.company_bench import measure_company
 from tools.benchlib.evaluators import CountingEvaluator
@@ -56,12 +56,14 @@ def make_network_work(evaluator: BoardEvaluator, batch_size: int, calls: int = 1
 
 
 def measure_network(settings: BenchSettings) -> Iterator[Figure | str]:
-    """Yield positions a second by batch size, and how near the runtimes are to float32."""
+    """Yield positions a second by batch size, and how near the runtimes are to float32, of a single network."""
     evaluator = load_evaluator(settings.model, use_gpu=settings.use_gpu)
     yield f"network alone: {evaluator.description} ({settings.model})"
     for batch_size in BATCH_SIZES:
         work = make_network_work(evaluator, batch_size)
         yield measure(f"network, batch {batch_size}", "positions/s", work, settings, one_core=False)
+    if len(split_models(settings.model)) > 1:
+        return
     runtimes = {evaluator.description: evaluator}
     if choose_runtime(settings.use_gpu and find_gpu()) is not Runtime.TORCH:
         torch = load_on_torch(settings.model, None, False, 1, count_usable_cores(), ())
