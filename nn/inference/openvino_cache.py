@@ -9,7 +9,7 @@ from typing import Any
 
 import openvino
 
-from common.atomic_file import replace_file, write_atomically
+from common.atomic_file import write_atomically
 from common.kernel_cache import cache_folder, keep_latest, source_key
 from common.print_console import print_err
 from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
@@ -44,11 +44,11 @@ def find_folder(model: ModelFile, board_size: int | None) -> Path:
 
 
 def write_network(network: openvino.Model, path: Path) -> None:
-    """Write a network, which OpenVINO keeps in two files of one name, so that no half of it is ever read."""
+    """Write a network, which OpenVINO keeps in two files of one name, to last before what vouches for it is written."""
     with tempfile.TemporaryDirectory(dir=path.parent) as draft:
         openvino.save_model(network, Path(draft) / path.name, compress_to_fp16=False)
         for file in Path(draft).iterdir():
-            replace_file(file, path.with_name(file.name))
+            write_atomically(path.with_name(file.name), file.read_bytes())
 
 
 def make_floats(model: ModelFile, board_size: int | None, folder: Path) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 
+from common.atomic_file import write_atomically
 from nn.constant import PRECISION_VARIABLE
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.evaluation_cache import CachedEvaluator
@@ -92,6 +93,23 @@ def check(evaluator: BoardEvaluator, network: DualNet | PooledNet, tolerance: fl
             np.testing.assert_allclose(found, wanted.numpy(), atol=tolerance, rtol=tolerance)
             assert found.dtype == np.float32
         assert not np.shares_memory(answers[0], evaluator(planes[:1])[0]), "the next call would overwrite it"
+
+
+def test_the_network_is_on_the_disk_before_what_vouches_for_it(
+    runtime: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A power cut leaves a network that is whole, or none: one that is cut off would end games."""
+    from nn.inference import openvino_cache
+    written: list[str] = []
+
+    def write(path: Path, content: bytes) -> None:
+        written.append(path.name)
+        write_atomically(path, content)
+
+    monkeypatch.setattr(openvino_cache, "write_atomically", write)
+    save_network(make_network("lecture"), tmp_path / "x.bin")
+    load_evaluator(tmp_path / "x.bin", SIZE, threads=1)
+    assert sorted(written[:2]) == ["network.bin", "network.xml"] and written[2:] == ["facts.json"]
 
 
 @pytest.mark.slow
