@@ -35,7 +35,7 @@ Runnable = FoldedNet | PreparedNet | KataGoNet | PlainNet
 
 
 def find_facts(network: Network, board_size: int | None) -> NetworkFacts:
-    """Return what is told of a network that is prepared for a board size, None for its own."""
+    """Return what is told of a network that is prepared for a board size, None for its only one, or BOARD_SIZE."""
     size = network.board_size if isinstance(network, DualNet) else board_size or BOARD_SIZE
     shape = network.shape
     return NetworkFacts(

@@ -25,7 +25,7 @@ def load_evaluator(
 
     Args:
         model: the file or files.
-        board_size: None takes the network's own.
+        board_size: None takes the network's only one, BOARD_SIZE where it plays several.
         use_gpu: whether it runs on the first GPU.
         symmetries: how many ways to look at each position.
         threads: of the CPU, each with calls of its own; None for one a core, or OMP_NUM_THREADS.
