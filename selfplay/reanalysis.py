@@ -86,7 +86,7 @@ def _search_alike(
             except (SGFError, OSError) as error:
                 left_alone.append((game, str(error)))
                 continue
-            if not 0 < len(reader.moves) <= terms.move_limit:
+            if len(reader.moves) > terms.move_limit or not _is_self_play(reader):
                 left_alone.append((game, "it is no game of this batch"))
                 continue
             readers[index] = reader
@@ -102,6 +102,14 @@ def _search_alike(
         write_game(game.folder, game.number, _to_sgf(record, reader))
         yield game, ""
     yield from left_alone
+
+
+def _is_self_play(reader: SGFReader) -> bool:
+    """Tell whether a game began on an empty board and went on in turn, and its event can be written as it is."""
+    turns = [1 + ply % 2 for ply in range(len(reader.moves))]
+    is_plain = reader.event.isascii() and not set("[]\\") & set(reader.event)
+    is_set_up = bool(reader.black_stones or reader.white_stones)
+    return bool(turns) and reader.colors == turns and not is_set_up and is_plain
 
 
 def _to_sgf(record: GameRecord, reader: SGFReader) -> bytes:

@@ -113,6 +113,20 @@ def test_the_command_leaves_alone_what_it_cannot_read(tmp_path: Path) -> None:
     assert bad.returncode == 2 and bad.stderr.count("\n") == 1 and "no-such.bin" in bad.stderr
 
 
+@pytest.mark.parametrize("game", [
+    "KM[7];W[aa];B[bb]", "KM[7]AB[cc];W[aa];B[bb]", "KM[7];B[aa];B[bb]", "KM[7]EV[\u00dcbung];B[aa];W[bb]",
+    "KM[7]EV[a\\]b];B[aa];W[bb]",
+])
+def test_a_game_that_self_play_cannot_have_played_stays_as_it_is(tmp_path: Path, game: str) -> None:
+    make_archive(tmp_path, 2)
+    path = tmp_path / "1" / "1.sgf"
+    path.write_text(text := f"(;SZ[{SIZE}]RE[B+R]{game})", encoding="utf-8")
+    games = choose_oldest(tmp_path, SIZE, 100, 4)
+    done = list(search_again(PlainBatchEvaluator(HashEvaluator(SIZE, 5), SIZE, 64), games, 4, 3))
+    assert [(old.number, reason) for old, reason in done if reason] == [(1, "it is no game of this batch")]
+    assert path.read_text(encoding="utf-8") == text and len(done) == 3
+
+
 def test_a_move_that_no_search_would_make_ends_the_search_of_a_game() -> None:
     """The second move goes where the first one stands."""
     terms, game = new_terms(SIZE, 4, Rules.of(0.5, True), 0.0), replace(draw_game(1, (1,), 1.0), recorded=(7, 7, 8))
