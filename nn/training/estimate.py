@@ -37,10 +37,12 @@ def measure_step(trainer: Trainer) -> float:
 def estimate_run(config: TrainConfig, recipe: Recipe, group: ProcessGroup) -> Iterator[str]:
     """Yield lines that say what a new run with these options would take; writes nothing. Raises as train() does."""
     trainer = Trainer(continue_from(config, None) if recipe.goes_on else config, recipe, group)
-    data, batch = trainer.data, config.batch_size
+    data = trainer.data
+    # Of several board sizes the larger ones have fewer positions a batch; so has a batch that is all there is.
+    batch = min(config.batch_size, data.train_count / data.batches_per_epoch)
     weights = sum(weight.numel() for weight in trainer.network.parameters())
     yield (f"Dry run, nothing is written. {data.train_count} positions to learn from in a pass, {data.test_count} to "
-           f"test on; {data.batches_per_epoch} batches of {batch} a pass; {weights} weights.")
+           f"test on; {data.batches_per_epoch} batches of {batch:.0f} a pass; {weights} weights.")
     seconds = measure_step(trainer)
     device = f"{trainer.device.type}, {trainer.precision.name}"
     yield f"{batch / seconds:.0f} positions/s here and now ({device}), {seconds:.3f} seconds a batch."

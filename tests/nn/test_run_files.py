@@ -149,3 +149,6 @@ def test_a_dry_run_tells_positions_steps_and_hours_and_writes_nothing(
     assert told[2].startswith("6 passes: 24 steps, 192 positions, 6.0 passes, 0.0")
     estimate(replace(config, epochs=None, minutes=0.001), SUPERVISED, ProcessGroup(False))
     assert capsys.readouterr().out.splitlines()[2].startswith("0.001 minutes: ")
+    estimate(replace(config, epochs=2, batch_size=100), SUPERVISED, ProcessGroup(False))
+    told = capsys.readouterr().out.splitlines()
+    assert "1 batches of 32 a pass" in told[0] and told[2].startswith("2 passes: 2 steps, 64 positions, 2.0 passes")
