@@ -11,6 +11,7 @@ A label of a position tells more than the move that was played: how likely each 
 Letters: N positions, S board size.
 """
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -218,6 +219,7 @@ class ClassifierRun:
         """Learn for as many epochs or minutes as the config says; tell the mean loss now and then.
 
         Returns the signal that stopped it, empty if it is finished. Everything follows from the seed and the step.
+        Raises TrainError when the numbers have run away.
         """
         config, progress = self._config, self.progress
         steps_of_epoch = max(1, len(self._samples.played) // config.batch_size)
@@ -244,6 +246,9 @@ class ClassifierRun:
                 losses.append(self._step(order[at * config.batch_size :][: config.batch_size], int(ways[at]),
                                          schedule.rate(progress.step, share)))
                 progress.step += 1
+                if not math.isfinite(losses[-1]):
+                    raise TrainError(f"the loss is no number any more at step {progress.step}: "
+                                     "start again with --restart true and a lower --learning-rate")
                 if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
                     self.save()
         progress.finished = share >= 1.0

@@ -11,12 +11,14 @@ import torch
 
 import learning_param
 from nn.network.weights import load_network, save_atomically
+from nn.training.bad_moves import ClassifierRun
 from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, estimate, train
 from nn.training.process_group import ProcessGroup
 from nn.training.run_files import RunFiles
 from nn.training.trainer import Trainer
 from tests.nn.samples import write_data
 from tests.nn.selfplay_games import SIZE
+from tests.nn.test_bad_moves import make_config, make_samples
 from tests.nn.test_rl_learn import add_games
 
 
@@ -152,3 +154,9 @@ def test_a_dry_run_tells_positions_steps_and_hours_and_writes_nothing(
     estimate(replace(config, epochs=2, batch_size=100), SUPERVISED, ProcessGroup(False))
     told = capsys.readouterr().out.splitlines()
     assert "1 batches of 32 a pass" in told[0] and told[2].startswith("2 passes: 2 steps, 64 positions, 2.0 passes")
+
+
+def test_a_classifier_whose_numbers_run_away_is_not_written(tmp_path: Path) -> None:
+    run = ClassifierRun(make_config(tmp_path, learning_rate=1e30), make_samples())
+    with pytest.raises(TrainError, match="the loss is no number any more at step .: start again with --restart true"):
+        run.learn(lambda _: None)
