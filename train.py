@@ -35,6 +35,7 @@ from program import PROGRAM_FOLDER
 if TYPE_CHECKING:
     from nn.data.sources import Sources
 
+MOST_SEED = 2**64 - 1  # that torch takes
 INTACT = "the files written before are intact"
 
 SL_OUTPUT, RL_OUTPUT = (PROGRAM_FOLDER / "model" / name for name in ("sl-model.bin", "rl-model.bin"))
@@ -208,7 +209,7 @@ def by_kind(name: str) -> str:
     help="Residual blocks of the network.  [default: those of the model that the run begins from, or 6]",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True,
+    "--seed", type=click.IntRange(0, MOST_SEED), default=0, show_default=True,
     help="Seed of the first weights and of the order of the data.",
 )
 @click.option(

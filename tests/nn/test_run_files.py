@@ -20,6 +20,8 @@ from tests.nn.samples import write_data
 from tests.nn.selfplay_games import SIZE
 from tests.nn.test_bad_moves import make_config, make_samples
 from tests.nn.test_rl_learn import add_games
+from tests.tools.in_process import ProgramRunner
+from train import main
 
 
 @pytest.fixture
@@ -160,3 +162,8 @@ def test_a_classifier_whose_numbers_run_away_is_not_written(tmp_path: Path) -> N
     run = ClassifierRun(make_config(tmp_path, learning_rate=1e30), make_samples())
     with pytest.raises(TrainError, match="the loss is no number any more at step .: start again with --restart true"):
         run.learn(lambda _: None)
+
+
+def test_a_seed_that_torch_does_not_take_is_refused() -> None:
+    result = ProgramRunner().invoke(main, ["--seed", str(2**64)])
+    assert result.exit_code == 2 and "--seed" in result.output and len(result.output.splitlines()) == 1
