@@ -154,7 +154,7 @@ class Trainer:
         with tqdm(total=1.0, initial=self.share(), desc=f"epoch {progress.epoch + 1}", bar_format=BAR,
                   disable=None if self.is_first else True, dynamic_ncols=True) as bar:
             for samples, symmetries in batches:
-                more = list(islice(batches, self._batches_of_a_step() - 1))
+                more = list(islice(batches, min(self._batches_of_a_step(), total) - 1))
                 idle = time.monotonic() - self.last_saved
                 number, self.part, idle = self.group.maximum(stop.number, self.share(), idle)
                 if number or (progress.step and self.part >= 1.0):

@@ -12,6 +12,7 @@ import torch
 import learning_param
 from nn.network.weights import load_network, save_atomically
 from nn.training.bad_moves import ClassifierRun
+from nn.training.checkpoint import read_checkpoint
 from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, estimate, train
 from nn.training.process_group import ProcessGroup
 from nn.training.run_files import RunFiles
@@ -167,3 +168,8 @@ def test_a_classifier_whose_numbers_run_away_is_not_written(tmp_path: Path) -> N
 def test_a_seed_that_torch_does_not_take_is_refused() -> None:
     result = ProgramRunner().invoke(main, ["--seed", str(2**64)])
     assert result.exit_code == 2 and "--seed" in result.output and len(result.output.splitlines()) == 1
+
+
+def test_steps_that_grow_beyond_all_numbers_take_a_pass(config: TrainConfig) -> None:
+    assert train(replace(config, epochs=2, batch_growth=1e60)) == ""
+    assert read_checkpoint(RunFiles(config.output), torch.device("cpu"))["progress"].epoch == 2
