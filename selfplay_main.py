@@ -25,6 +25,10 @@ from nn.model_file import RANDOM_MODEL
 
 DEFAULT_MODEL = "model/rl-model.bin"
 NO_RESIGN_RATE = 0.1
+# Of visits, positions and moves: a tree of more has more edges than 32 bits count.
+MOST = 10**6
+MOST_GAMES, MOST_MEGABYTES = 10**7, 10**9
+VISITS = click.IntRange(2, MOST)
 TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
 
 
@@ -33,13 +37,13 @@ TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
               help="Archive of games; the batch is its subfolder {k}.")
 @click.option("--process", "processes", type=click.IntRange(1), default=learning_param.NUM_SELF_PLAY_WORKERS,
               show_default=True, help="Worker processes; on a CPU never more than cores. With --ray: of each GPU.")
-@click.option("--num-data", "games", type=click.IntRange(1), default=learning_param.NUM_SELF_PLAY_GAMES,
+@click.option("--num-data", "games", type=click.IntRange(1, MOST_GAMES), default=learning_param.NUM_SELF_PLAY_GAMES,
               show_default=True, help="Games of the batch.")
 @click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE, show_default=True,
               help="Board size.")
 @click.option("--use-gpu", type=bool, default=True, show_default=True,
               help="Use the first CUDA device if there is one.")
-@click.option("--visits", type=click.IntRange(2), default=learning_param.SELF_PLAY_VISITS, show_default=True,
+@click.option("--visits", type=VISITS, default=learning_param.SELF_PLAY_VISITS, show_default=True,
               help="Visits per move.")
 @click.option("--model", default=DEFAULT_MODEL, show_default=True,
               help="Model file, looked up in the current directory, then beside the program; none: random weights. "
@@ -62,7 +66,7 @@ TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
 @click.option("--target-scale", type=FiniteRange(0, min_open=True), default=C_SCALE, show_default=True,
               help="How sharp the recorded policy is: c_scale of Gumbel AlphaZero in it alone, not in the search. Few "
                    "visits teach more with 0.1 to 0.4.")
-@click.option("--opening-moves", type=click.IntRange(0), default=0, show_default=True,
+@click.option("--opening-moves", type=click.IntRange(0, MOST), default=0, show_default=True,
               help="Draw so many moves of each game from the recorded policy instead of playing the best one: games "
                    "that begin in many ways teach more about other players.")
 @click.option("--opening-temperature", type=TEMPERATURE, default=1.0, show_default=True,
@@ -81,11 +85,12 @@ TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
 @click.option("--full-share", type=FiniteRange(0, 1, min_open=True), default=1.0, show_default=True,
               help="Share of moves that have all --visits and are learnt from; the others have --fast-visits and only "
                    "bring a game to its end (playout cap randomization, 0.25 in KataGo).")
-@click.option("--fast-visits", type=click.IntRange(2), default=learning_param.FAST_VISITS, show_default=True,
+@click.option("--fast-visits", type=VISITS, default=learning_param.FAST_VISITS, show_default=True,
               help="Visits of those others, and of games that --soft-resign plays on.")
-@click.option("--batch-size", type=click.IntRange(16), default=None,
+@click.option("--batch-size", type=click.IntRange(16, MOST), default=None,
               help="Positions per call of the network.  [default: 128, on a GPU 4096]")
-@click.option("--cache-mb", type=click.IntRange(0), default=learning_param.SELF_PLAY_CACHE_MB, show_default=True,
+@click.option("--cache-mb", type=click.IntRange(0, MOST_MEGABYTES), default=learning_param.SELF_PLAY_CACHE_MB,
+              show_default=True,
               help="Memory of each worker for what the network said of a position, also of its mirror images; 0: none. "
                    "Not used on a GPU.")
 @click.option("--dry-run", type=bool, default=False, show_default=True,

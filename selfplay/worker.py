@@ -154,20 +154,20 @@ def _work(connection: Connection, task: WorkerTask) -> None:
     from nn.inference.batch_evaluator import load_batch_evaluator
     from nn.model_file import ModelFileError
 
-    settings = task.settings
+    settings, orders = task.settings, Orders(connection, task)
     try:
         evaluator, description = load_batch_evaluator(
             task.model, settings.size, task.use_gpu, task.threads, task.positions, task.cache_mb << 20)
+        terms = terms_of(settings)
+        compile_steps(plane_set_of(evaluator))
+        play = SelfPlay(evaluator, terms, orders.next_game)
     except ModelFileError as error:
         _report_failure(connection, str(error), EXIT_REFUSED)
         return
     except MemoryError:
-        _report_failure(connection, f"no memory for --cache-mb {task.cache_mb} in each worker: say less", EXIT_REFUSED)
+        _report_failure(connection, f"no memory for --cache-mb {task.cache_mb} in each worker, or for --batch-size or "
+                                    "--visits: say less", EXIT_REFUSED)
         return
-    terms = terms_of(settings)
-    orders = Orders(connection, task)
-    compile_steps(plane_set_of(evaluator))
-    play = SelfPlay(evaluator, terms, orders.next_game)
     connection.send((READY, description, evaluator.on_gpu, 2 * slots_per_half(evaluator, terms)))
     writer = Writer(connection, task.folder)
     try:

@@ -33,7 +33,7 @@ from engine.options import find_model
               help="Out of so many of the newest.")
 @click.option("--model", default="model/rl-model.bin", help="Model file of the network that searches.")
 @click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE, help="Board size.")
-@click.option("--visits", type=click.IntRange(2), default=None, show_default="those the game was played with",
+@click.option("--visits", type=click.IntRange(2, 10**6), default=None, show_default="those the game was played with",
               help="Visits per move.")
 @click.option("--use-gpu", type=bool, default=True, help="Use the first CUDA device if there is one.")
 @click.option("--seed", type=click.IntRange(0), default=None, show_default="another every time",

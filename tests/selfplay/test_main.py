@@ -175,7 +175,9 @@ def test_ctrl_c_while_a_worker_still_imports(root: Path, tmp_path: Path, seconds
 
 
 @pytest.mark.parametrize(("arguments", "complaint"), [
-    (["--visits", "1"], "--visits"), (["--komi", "nan"], "--komi"), (["--komi", "400"], "--komi"),
+    (["--visits", "1"], "--visits"), *(([name, str(2**70)], name) for name in (
+        "--visits", "--fast-visits", "--opening-moves", "--num-data", "--batch-size", "--cache-mb")),
+    (["--komi", "nan"], "--komi"), (["--komi", "400"], "--komi"),
     (["--no-resign-rate", "2"], "--no-resign-rate"),
     (["--model", "no-such-model.bin"], "no-such-model.bin"),
     (["--save-dir", __file__], "--save-dir"), (["--process", "0"], "--process"),

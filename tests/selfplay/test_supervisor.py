@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 import selfplay.supervisor
+import selfplay.worker
 from common.patience import SLOW_LINE
 from selfplay.archive import LOG_FILE, BatchSettings, append_log, open_batch
 from selfplay.game import EndReason
 from selfplay.progress import GameSummary
 from selfplay.supervisor import Supervisor
-from selfplay.worker import ENDED, GAME, READY, Orders, WorkerTask, terms_of
+from selfplay.worker import ENDED, FAILED, GAME, READY, Orders, WorkerTask, terms_of
 from selfplay.worker_pool import WorkerHandle
 from sgf.match_result import MatchResult
 
@@ -214,3 +215,16 @@ def test_no_worker_takes_the_share_of_another(tmp_path: Path, monkeypatch: pytes
     pool = MortalPool(2, 0, slots=64)
     assert Supervisor(open_batch(tmp_path, replace(SETTINGS, games=8), False), pool).run() == ""
     assert pool.most_waiting == 4
+
+
+def test_a_worker_without_memory_for_its_games_says_what_takes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def take_all(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(selfplay.worker, "compile_steps", take_all)
+    ours, theirs = Pipe()
+    selfplay.worker.run_worker(theirs, WorkerTask(tmp_path, 1, SETTINGS, "none", False, 1, 16, cache_mb=1))
+    assert ours.recv() == (FAILED, "no memory for --cache-mb 1 in each worker, or for --batch-size or --visits: say "
+                                   "less", 2)
