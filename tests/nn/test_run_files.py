@@ -159,6 +159,17 @@ def test_a_dry_run_tells_positions_steps_and_hours_and_writes_nothing(
     assert "1 batches of 32 a pass" in told[0] and told[2].startswith("2 passes: 2 steps, 64 positions, 2.0 passes")
 
 
+def test_a_best_model_that_is_gone_is_replaced_by_the_best_one_since(config: TrainConfig) -> None:
+    train(config)
+    checkpoint = RunFiles(config.output).checkpoint
+    state = read_checkpoint(RunFiles(config.output), torch.device("cpu"))
+    save_atomically({**state, "progress": {**vars(state["progress"]), "best_loss": 0.0}}, checkpoint)
+    config.output.unlink()
+    train(replace(config, epochs=2))
+    assert load_network(config.output).board_size == 5
+    assert read_checkpoint(RunFiles(config.output), torch.device("cpu"))["progress"].best_loss > 0.0
+
+
 def test_a_classifier_whose_numbers_run_away_is_not_written(tmp_path: Path) -> None:
     run = ClassifierRun(make_config(tmp_path, learning_rate=1e30), make_samples())
     with pytest.raises(TrainError, match="the loss is no number any more at step .: start again with --restart true"):
