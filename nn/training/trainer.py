@@ -109,7 +109,7 @@ class Trainer:
         """Return where the network comes from, for its file."""
         return {"program": f"{PROGRAM_NAME} {VERSION}", "command": shlex.join(sys.argv),
                 "steps": str(self.progress.step), "samples": str(self.data.train_count),
-                "data": f"{len(self.data.identity())} files in {self.config.data_dir}",
+                "data": str(self.config.data_dir),
                 "minutes": f"{self.elapsed() / 60.0:.1f}"}
 
     def elapsed(self) -> float:

@@ -13,7 +13,8 @@ from nn.data.mixed_samples import MixedSamples, open_game_samples
 from nn.inference.evaluator import NetworkEvaluator
 from nn.network.weights import load_network
 from nn.plane_sets import RICH
-from nn.training.learn import TrainConfig, train
+from nn.training.learn import SUPERVISED, TrainConfig, train
+from nn.training.trainer import Trainer
 from tests.files import write_files
 
 SIZES = (3, 5)
@@ -66,6 +67,12 @@ def test_an_epoch_resumes_in_the_middle(folder: Path) -> None:
     for (one, turned), (other, again) in zip(whole[6:], rest, strict=True):
         assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(one, other, strict=True))
         assert np.array_equal(turned, again)
+
+
+def test_a_model_tells_where_its_data_lay(folder: Path) -> None:
+    config = TrainConfig(board_sizes=SIZES, features=RICH.name, head="pooled", filters=8, blocks=1, use_gpu=False,
+                         data_dir=folder)
+    assert Trainer(config, SUPERVISED).about()["data"] == str(folder)
 
 
 def test_the_last_games_of_each_size_are_for_testing(folder: Path) -> None:
