@@ -121,7 +121,8 @@ class GameSamples(TrainingData):
         longest = int(np.diff(self._games.start).max())
         self._threads = max(1, count_usable_cores() // 2)
         self._encoders: deque[SampleEncoder] = deque(
-            SampleEncoder(plane_set, board_size, batch_size, longest) for _ in range(self._threads))
+            SampleEncoder(plane_set, board_size, min(batch_size, len(self._rows)), longest)
+            for _ in range(self._threads))
         self._index = get_geometry(board_size).policy_index
 
     @property

@@ -69,6 +69,11 @@ def test_an_epoch_resumes_in_the_middle(folder: Path) -> None:
         assert np.array_equal(turned, again)
 
 
+def test_a_batch_needs_no_more_room_than_there_are_samples(folder: Path) -> None:
+    data = open_game_samples(sorted(folder.glob("games_*.npz")), RICH, SIZES, 10**12, 1, 0.0, 1.0)
+    assert [len(samples.value) for samples, _ in data.training_batches(0)] in ([4, 13], [13, 4])
+
+
 def test_a_model_tells_where_its_data_lay(folder: Path) -> None:
     config = TrainConfig(board_sizes=SIZES, features=RICH.name, head="pooled", filters=8, blocks=1, use_gpu=False,
                          data_dir=folder)
