@@ -147,10 +147,11 @@ def read_labels(path: str | Path, board_size: int | None = None) -> LabelFile:
     size = board_size or math.isqrt(labels.ownership.size // max(positions, 1))
     if labels.ownership.shape != (positions, size**2):
         raise DataError(f"{path} is not for board size {size} (ownership {labels.ownership.shape})")
-    if len(offset) != len(arrays["names"]) + 1 or not (
+    if len(offset) != len(arrays["names"]) + 1 or (np.diff(offset, prepend=0) < 0).any() or not (
             offset[-1] == positions == len(labels.policy_count) == len(labels.lead)) or not (
             labels.policy_count.sum() == len(labels.policy_index) == len(labels.policy_value)):
-        raise DataError(f"{path} does not fit together: its arrays are of different lengths, make it anew")
+        raise DataError(f"{path} does not fit together: its arrays are of different lengths, or its games out "
+                        "of order: make it anew")
     if len(labels.policy_index) and labels.policy_index.max() > size**2:
         raise DataError(f"{path} names a point beyond a board of size {size}")
     known = labels.win_rate[~np.isnan(labels.win_rate)]

@@ -90,6 +90,14 @@ def test_data_of_a_size_not_asked_for_are_refused(folder: Path) -> None:
         open_game_samples(sorted(folder.glob("games_*.npz")), RICH, (3, 7), 3, 1, 0.0, 1.0)
 
 
+def test_labels_out_of_order_are_refused(folder: Path) -> None:
+    labels = dict(np.load(folder / "labels.npz"))
+    for offset in ([0, 500, 8], [-3, 5, 8]):
+        np.savez(folder / "labels.npz", **{**labels, "names": np.array(["a.sgf", "b.sgf"]), "offset": offset})
+        with pytest.raises(DataError, match="does not fit together"):
+            read_labels(folder / "labels.npz", 5)
+
+
 def test_labels_of_large_boards_count_beyond_255(tmp_path: Path) -> None:
     """A policy that is flat over 19x19 has 362 entries; one byte for their number lost them."""
     count, index, value = pack_policies(np.full((2, 362), 1.0 / 362))
