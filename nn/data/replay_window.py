@@ -82,7 +82,8 @@ class ReplayWindow:
     def identity(self) -> list[Any]:
         """Return what tells these data from others."""
         return [[file.number, int(file.train.sum()), int(file.test.sum()), file.table.total(),
-                 zlib.crc32(file.table.label.tobytes())] for file in self.files]
+                 zlib.crc32(file.table.label.tobytes()), *filter(None, file.table.judged.tolist())]
+                for file in self.files]
 
     def columns(self) -> dict[str, str]:
         """Return what a report says about the games: how many, and those of the newest folder."""

@@ -215,4 +215,6 @@ def test_games_are_counted_in_all_folders_and_their_length_in_the_newest() -> No
     assert window.columns() == {"games": "4", "game_length": "5.00", "black_win_rate": "0.5000"}
     before = window.identity()
     tables[1].label[0] = 2
-    assert window.identity() != before, "another result is another lesson"
+    assert (results := window.identity()) != before, "another result is another lesson"
+    tables[0].judged[:] = 900, 1
+    assert window.identity() != results, "so is what a teacher says"
