@@ -231,7 +231,7 @@ class Trainer:
             save_network(self.result, self.files.numbered(self.progress.step), self.about())
 
     def _check(self, loss: float) -> None:
-        """Raise TrainError when the numbers have run away, before they reach a file."""
+        """Raise TrainError when the numbers have run away."""
         if self.group.maximum(loss)[0] == float("inf"):
             raise TrainError(f"the loss is no number any more at step {self.progress.step}: "
                              "start again with --restart true and a lower --learning-rate")
@@ -316,16 +316,16 @@ class Trainer:
         self.last_saved = time.monotonic()
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Go on from a checkpoint as the recipe says; raises TrainError when it is of another run."""
+        """Go on from a checkpoint as the recipe says, with no best model where that is gone; raises TrainError."""
         target = RunProgress(generation=self.data.generation, epoch=self.config.epochs or 0)
         resume = self.recipe.plan(self.files.checkpoint, state["progress"], state["identity"], target, self.identity())
         self._take_weights(state)
         progress = state["progress"]
         if resume == Resume.NEW_DATA:
-            self.progress = replace(progress, generation=target.generation, epoch=0, batch=0, finished=False,
-                                    best_loss=float("inf"))
+            self.progress = RunProgress(target.generation, step=progress.step, seconds=progress.seconds)
         else:
-            self.progress = replace(progress, finished=resume == Resume.DONE)
+            best_loss = progress.best_loss if self.config.output.exists() else float("inf")
+            self.progress = replace(progress, finished=resume == Resume.DONE, best_loss=best_loss)
             if self.is_first:
                 self.sums = self.new_sums(state["sums"])
         if self.is_first:
