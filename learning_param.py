@@ -1,6 +1,7 @@
 """The hyper-parameters of learning in one place; edit these rather than pass options.
 
-Those that options have are these options' defaults; a run that goes on with other numbers than it began with says so.
+Those that options have are these options' defaults: a supervised run is not gone on with under others. Of the rest,
+those that CONSTANTS in nn/training/checkpoint.py names are told where a network's run goes on with other ones.
 """
 
 # Optimizer: SGD with Nesterov momentum.

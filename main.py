@@ -56,7 +56,7 @@ from mcts.constant import CONST_VISITS, DEFAULT_LAG, KEEP_ALL, MCTS_TREE_SIZE
 from mcts.params import ROLLOUTS
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, WITH_NETWORK
 from mcts.uct.params import UctParams, read_uct_params
-from nn.model_file import CLASSIFIER_FILE, LARGE_BOARD, RANDOM_MODEL, tells_lead
+from nn.model_file import CLASSIFIER_FILE, LARGE_BOARD, RANDOM_MODEL, split_models, tells_lead
 from program import PROGRAM_FOLDER, PROGRAM_NAME, VERSION
 
 MAX_THREADS = 64
@@ -111,7 +111,7 @@ def check_search_options(arguments: dict[str, Any]) -> None:
 
 def check_values(options: EngineOptions) -> None:
     """Raise click.UsageError where an option is about playouts and none are made, or about leads and none are told."""
-    if options.lead_weight and not tells_lead(options.value_model or options.model):
+    if options.lead_weight and not any(map(tells_lead, split_models(options.value_model or options.model))):
         raise click.UsageError("--lead-weight is for a network that tells leads")
     for name in ("playout_share", "rollout"):
         asked = getattr(options, name) != getattr(EngineOptions, name)

@@ -307,12 +307,6 @@ check_size() { # refuse another board than the one that was learnt
         || die "SIZE=$SIZE: $ARCHIVE/$trained has games of another size, from which this network has learnt; give other folders (ARCHIVE, DATA, MODEL)"
 }
 
-check_shape() { # refuse another network than the one that has learnt before games are played for it
-    local said
-    [ "$trained" -gt 0 ] && [[ $TRAIN_OPTIONS =~ --(head|filters|blocks?|features|activation|norm)[\ =] ]] || return 0
-    said=$(train --dry-run true 2>&1) || [[ $said != *"of another shape"* ]] || die "$(grep "of another shape" <<< "$said")"
-}
-
 count_to_reanalyze() { # count_to_reanalyze GENERATION: REANALYZE, less the games written anew since its own were begun
     local done=0
     if [ "$REANALYZE" -gt 0 ] && [ -f "$ARCHIVE/$1/batch.json" ]; then
@@ -363,7 +357,6 @@ if $dry_run; then
     estimate "$trained"
     exit 0
 fi
-check_shape
 while true; do
     choose_player "$trained"
     evaluate "$trained"

@@ -16,7 +16,7 @@ import learning_param
 from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MAX_KOMI, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
 from common.cores import count_usable_cores
-from common.exit_status import EXIT_OK, status_of_signal, tell_failures
+from common.exit_status import EXIT_OK, ProgramError, status_of_signal, tell_failures
 from common.print_console import print_err, print_out
 from engine.options import MAX_TEMPERATURE, MIN_POLICY_TEMPERATURE, RESIGN_THRESHOLD, find_model
 from mcts.constant import C_SCALE, ROOT_NOISE
@@ -25,7 +25,7 @@ from nn.model_file import RANDOM_MODEL
 
 DEFAULT_MODEL = "model/rl-model.bin"
 NO_RESIGN_RATE = 0.1
-# Of visits, positions and moves: a tree of more has more edges than 32 bits count.
+# Of visits, positions and moves: far below what 32 bits count of a tree's edges.
 MOST = 10**6
 MOST_GAMES, MOST_MEGABYTES = 10**7, 10**9
 VISITS = click.IntRange(2, MOST)
@@ -134,8 +134,11 @@ def estimate(settings: Any, model: str, use_gpu: bool, processes: int, batch_siz
     """Say what the games would take, and return the exit status."""
     from selfplay.estimate import estimate_batch
 
-    for line in estimate_batch(settings, model, use_gpu, processes, batch_size):
-        print_out(line)
+    try:
+        for line in estimate_batch(settings, model, use_gpu, processes, batch_size):
+            print_out(line)
+    except MemoryError:
+        raise ProgramError("no memory for --batch-size or --visits: say less") from None
     return EXIT_OK
 
 

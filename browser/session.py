@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from board.constant import MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from board.constant import MAX_BOARD_SIZE, MAX_KOMI, MIN_BOARD_SIZE
 from board.stone import Stone
 from browser.clock import MINUTE, GameClock
 from browser.describe import LETTERS, MILLISECONDS, Message, describe_collection, describe_error, describe_game
@@ -137,7 +137,7 @@ class TabSession:
     def do_new(self, fields: MessageFields) -> None:
         """Begin another game."""
         size = fields.integer("size", MIN_BOARD_SIZE, MAX_BOARD_SIZE)
-        komi = fields.number("komi", -float(MAX_BOARD_SIZE**2), float(MAX_BOARD_SIZE**2), self._hall.options.komi)
+        komi = fields.number("komi", -MAX_KOMI, MAX_KOMI, self._hall.options.komi)
         handicap = fields.integer("handicap", 0, MAX_HANDICAP, 0)
         settings = self._read_settings(fields)
         self._table.new(size, komi, handicap, fields.number("minutes", 0.0, MAX_MINUTES, 0.0))

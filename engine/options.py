@@ -256,7 +256,7 @@ def find_file(name: str, what: str, advice: str, folder: Path = PROGRAM_FOLDER) 
     if not tried[0].is_absolute():
         tried.append(folder / name)
     for path in tried:
-        if path.is_file():
+        if os.path.isfile(path):  # which takes a name that is too long for none
             return str(path)
     places = " and ".join(dict.fromkeys(str(path.absolute()) for path in tried))
     raise FileNotFoundError(f"{what} not found: tried {places}; {advice}")

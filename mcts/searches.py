@@ -43,6 +43,7 @@ SEARCHES = {
     "uct": SearchKind(UCT, NETWORK_ALONE, policy_temperature=1.0,
                       plans_visits=False, keeps_tree=True, draws_noise=False, asks_network=False),
 }
+IN_ROUNDS = {kind.algorithm for kind in SEARCHES.values() if kind.plans_visits}
 DEFAULT_SEARCH, SELF_PLAY_SEARCH = "puct", "gumbel"
 WITH_NETWORK = {name: kind for name, kind in SEARCHES.items() if kind.asks_network}
 SELF_PLAY_SEARCHES = tuple(WITH_NETWORK)

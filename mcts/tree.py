@@ -23,6 +23,7 @@ from mcts.node import MCTSNode
 from mcts.params import Plan, SearchLimit, SearchParams
 from mcts.progress import SearchProgress
 from mcts.restriction import Restriction, ban_settled
+from mcts.searches import IN_ROUNDS
 from mcts.tree_arrays import (
     EDGES,
     NODES,
@@ -73,10 +74,9 @@ class MCTSTree:
         self._line = new_line(board_size, 1)
         self.is_empty, self._is_unfinished = True, False  # unfinished: the network failed in the middle of a search
         self._expected: dict[Stone, float] = {}
-        # How visits are made one after the other; for an analysis also where the search itself plans them in rounds.
-        self._by_visits = PUCT if self.params.algorithm == GUMBEL else self.params.algorithm
-        self._was_planned = False  # the present tree, in rounds
-        self._root_temperature = 1.0
+        # An analysis makes visits one after the other, also where the search itself plans them.
+        self._by_visits = PUCT if self.params.algorithm in IN_ROUNDS else self.params.algorithm
+        self._root_temperature, self._was_planned = 1.0, False  # of the present tree; planned: searched in rounds
         self.tree_is_full = False
 
     # --- the tree -----------------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ def find_specialist(model: str | Path, board_size: int | None) -> str:
     """
     size, path = board_size or BOARD_SIZE, Path(model)
     special = path.with_name(f"{path.stem}-{size}x{size}{path.suffix}")
-    return str(special if path.is_file() and special.is_file() else model)
+    return str(special if os.path.isfile(path) and os.path.isfile(special) else model)
 
 
 def find_classifier(path: str | Path, board_size: int) -> str:

@@ -163,14 +163,20 @@ def _named_games(piece: Piece, data: bytes) -> Iterator[tuple[str, list[Node] | 
     """Yield the name and main line of each game of a piece; a file of several games adds the line to its name."""
     if is_line_collection(piece.path):
         for line, text in _split_lines(data, piece.line):
-            for _, nodes in read_main_lines(to_utf8(text)):
-                yield f"{piece.path} line {line}", nodes
+            for nth, (_, nodes) in enumerate(read_main_lines(to_utf8(text)), 1):
+                yield _name(piece.path, line, nth), nodes
         return
     data = to_utf8(data)
-    line, counted = 1, 0
+    line, counted, nth = 1, 0, 0
     for number, (offset, nodes) in enumerate(read_main_lines(data)):
-        line, counted = line + data.count(b"\n", counted, offset), offset
-        yield piece.path if number == 0 else f"{piece.path} line {line}", nodes
+        ends = data.count(b"\n", counted, offset)
+        line, counted, nth = line + ends, offset, 1 if ends else nth + 1
+        yield piece.path if number == 0 else _name(piece.path, line, nth), nodes
+
+
+def _name(path: str, line: int, nth: int) -> str:
+    """Return the name of the n-th game of a line, which no other game has: labels find games by it."""
+    return f"{path} line {line}" + (f" game {nth}" if nth > 1 else "")
 
 
 def _split_lines(data: bytes, first_line: int) -> Iterator[tuple[int, bytes]]:

@@ -26,7 +26,7 @@ from common.print_console import print_err
 from nn.data.game_encoder import GameEncoder
 from nn.data.game_report import GameReport
 from nn.data.labels import Labels
-from sgf.collection import Kifu, Skipped, read_folder
+from sgf.collection import Kifu, Skipped, list_sgf_files, read_folder
 from sgf.grammar import SGFError
 from tools.labellib.network_teacher import NetworkTeacher, names_model
 from tools.labellib.store import LabelStore, hold_labels
@@ -100,14 +100,16 @@ def label(games: dict[str, Kifu], teacher: Teacher | NetworkTeacher, store: Labe
 def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, rules: str, use_gpu: bool) -> None:
     """Label every position of a folder of games by a stronger engine."""
     with tell_failures(out, KEPT, STOPPED), raise_on_sigterm(), hold_labels(out):
+        if not list_sgf_files(kifu_dir):
+            raise LabelError(f"no SGF files in {kifu_dir}; sub-folders are not read: name one with --kifu-dir")
         store = LabelStore(out, board_size, {"teacher": command, "visits": visits, "size": board_size, "rules": rules})
         log = out.with_name(f"{out.name}.parts") / "teacher.log"
         teacher, report = start_teacher(command, Question(board_size, visits, rules), use_gpu, log), GameReport()
         try:
             games = read_games(kifu_dir, board_size, report)
             if not games:
-                raise LabelError(f"no {board_size}x{board_size} game in {kifu_dir} can be labelled (skipped: "
-                                 f"{report.reasons}); sub-folders are not read: name one with --kifu-dir")
+                raise LabelError(f"no {board_size}x{board_size} game in {kifu_dir} could be labelled (skipped: "
+                                 f"{report.reasons})")
             label(games, teacher, store)
         finally:
             teacher.close()

@@ -3,6 +3,7 @@
 Letters: N samples, G games.
 """
 
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ class ReplayWindow:
     def identity(self) -> list[Any]:
         """Return what tells these data from others."""
         return [[file.number, int(file.train.sum()), int(file.test.sum()), file.table.total(),
-                 zlib.crc32(file.table.label.tobytes()), *filter(None, file.table.judged.tolist())]
+                 zlib.crc32(file.table.label.tobytes()), *file.table.judged.tolist()]
                 for file in self.files]
 
     def columns(self) -> dict[str, str]:
@@ -182,7 +183,8 @@ def _open_files(paths: list[Path], board_size: int, window_size: int, test_share
     files: list[WindowFile] = []
     for path in reversed(paths):
         table = read_game_table(path, board_size)
-        if table is None or not path.stem.rpartition("_")[2].isdecimal():  # a copy would count its games twice
+        # A copy would count its games twice.
+        if table is None or not re.fullmatch(r"rl_(data|games)_(0|[1-9]\d*)", path.stem):
             raise DataError(f"{path} is no file of self-play games of board size {board_size}: make it anew with "
                             "--kifu-dir FOLDER")
         usable = np.flatnonzero(table.samples)[-window_size:]

@@ -58,9 +58,9 @@ def generate_reinforcement_learning_data(
             if wanted <= 0:
                 break
         if wanted == window_size:
+            kept = f"; what could not be used is remembered: delete {folder}/{name}_*.npz to have it read again"
             raise NoTrainingDataError(f"{kifu_dir}: no usable {board_size}x{board_size} game of self-play in its "
-                                      f"numbered folders ({len(archive)}); what could not be used is remembered in "
-                                      f"{folder}: delete {name}_*.npz there to have it read again")
+                                      f"numbered folders ({len(archive)}){kept if files else ''}")
         for stale in set(folder.glob(f"{name}_*.npz")) - set(files):
             stale.unlink()
     print_err(report.summary())

@@ -16,7 +16,7 @@ from nn.constant import BUFFERS
 from nn.feature import Evaluator, plane_set_of
 from nn.inference.evaluation_cache import CachedEvaluator
 from nn.inference.loading import load_evaluator
-from nn.inference.runtime import find_gpu
+from nn.inference.runtime import Runtime, choose_runtime, find_gpu
 from nn.model_file import ModelFile, split_models
 
 if TYPE_CHECKING:  # it imports torch, which other runtimes do without
@@ -65,6 +65,7 @@ def load_batch_evaluator(
         from nn.network.weights import load_network
         single = NetworkEvaluator(load_network(model, board_size, use_gpu), 1, board_size)
         return CudaEvaluator(single, positions or GPU_POSITIONS), single.description
+    use_gpu = use_gpu and choose_runtime(use_gpu) is Runtime.TORCH  # a user may name another one
     evaluator = load_evaluator(model, board_size, use_gpu, threads=threads)
     source = CachedEvaluator(evaluator, memory) if memory and not use_gpu else evaluator
     usual = GPU_POSITIONS if use_gpu else CPU_POSITIONS

@@ -5,7 +5,6 @@ integers of 8 bits, two to three times as fast where the processor has instructi
 torch has bfloat16.
 """
 
-import os
 from collections.abc import Callable
 from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
@@ -108,9 +107,7 @@ def replace_openvino(error: Exception) -> Runtime:
 
 
 def find_gpu() -> bool:
-    """Tell whether torch finds a GPU, and the user if it does not; False, too, where he names another runtime."""
-    if os.environ.get(RUNTIME_VARIABLE) not in (None, "", Runtime.TORCH.value):
-        return False
+    """Tell whether torch finds a GPU, and the user if it does not."""
     if has_gpu_driver():
         from nn.device import get_torch_device
         return get_torch_device(use_gpu=True).type != "cpu"

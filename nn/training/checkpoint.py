@@ -16,9 +16,9 @@ from nn.training.run_files import RunFiles
 # What makes the network, which no run can change on the way.
 SHAPE = ("board_sizes", "head", "features", "block", "activation", "norm", "filters", "blocks")
 CONSTANTS = ("MOMENTUM", "WEIGHT_DECAY", "MUON_MOMENTUM", "MUON_WEIGHT_DECAY", "ADAM_WEIGHT_DECAY", "SAM_RADIUS",
-             "LEARNING_SCHEDULE", "PASSES_PER_EPOCH")
-# What an interrupted pass over the games must share to go on at the very batch.
-PASS = ("seed", "batch_size", "test_share", "data")
+             "LEARNING_SCHEDULE", "PASSES_PER_EPOCH", "POSITIONS_PER_GAME")
+# What an interrupted pass over the games must share, beside the data, to go on at the very batch.
+PASS = ("seed", "batch_size", "test_share")
 
 
 class DamagedCheckpoint(TrainError):
@@ -52,14 +52,15 @@ def read_checkpoint(files: RunFiles, device: torch.device) -> dict[str, Any]:
     return state
 
 
-def is_same_data(old: list[Any] | None, own: list[Any]) -> bool:
-    """Return whether two runs learn from the same files; earlier versions recorded no sums of the lecture's."""
-    pairs = zip(old or (), own, strict=False)
-    return len(old or ()) == len(own) and all(list(before) == list(after)[:len(before)] for before, after in pairs)
+def is_same_data(old: Any, own: Any) -> bool:
+    """Return whether two runs learn from the same data; of files, earlier versions recorded less."""
+    if not isinstance(old, list) or not isinstance(own, list):  # --task bad-moves has the number of its positions
+        return bool(old == own)
+    return len(old) == len(own) and all(before == after[:len(before)] for before, after in zip(old, own, strict=True))
 
 
 def get_constants() -> dict[str, Any]:
-    """Return the numbers of learning_param.py that change what a step does and are no options."""
+    """Return the numbers of learning_param.py that change what is learnt and are no options."""
     return {name: getattr(learning_param, name) for name in CONSTANTS}
 
 
@@ -123,6 +124,14 @@ def describe_finished(config: TrainConfig, files: RunFiles, state: dict[str, Any
             "model with --restart true; or train another one with --output FILE.")
 
 
+def check_shape(path: Path, old: dict[str, Any], own: dict[str, Any]) -> None:
+    """Raise TrainError where a run of reinforcement learning has learnt with a network of another shape."""
+    changes = find_changes(old, {name: own[name] for name in SHAPE})
+    if changes:
+        raise TrainError(f"{path} holds a network of another shape ({changes}): repeat its settings to go on, or start "
+                         "anew with --restart true, in pipeline.sh with other folders (ARCHIVE, DATA, MODEL)")
+
+
 def plan_reinforcement(
     path: Path, saved: RunProgress, old: dict[str, Any], target: RunProgress, own: dict[str, Any]
 ) -> Resume:
@@ -132,17 +141,15 @@ def plan_reinforcement(
     over other games than those it was interrupted in starts over. Raises TrainError for another shape, and for data
     that end before what was learnt.
     """
-    changes = find_changes(old, {name: own[name] for name in SHAPE})
-    if changes:
-        raise TrainError(f"{path} holds a network of another shape ({changes}): repeat its settings to go on, or start "
-                         "anew with --restart true, in pipeline.sh with other folders (ARCHIVE, DATA, MODEL)")
+    check_shape(path, old, own)
     if saved.generation > target.generation:
         raise TrainError(f"{path} has learnt from generation {saved.generation}, but the data end at generation "
                          f"{target.generation}: give the archive of that run, or start anew with --restart true")
     is_over = saved.finished and saved.generation == target.generation and saved.epoch >= target.epoch
-    if is_over and old.get("data") == own["data"]:
+    is_same = is_same_data(old.get("data"), own["data"])
+    if is_over and is_same:
         return Resume.DONE
-    same_pass = saved.generation == target.generation and all(old.get(name) == own[name] for name in PASS)
+    same_pass = is_same and saved.generation == target.generation and all(old.get(name) == own[name] for name in PASS)
     if not same_pass:
         return Resume.NEW_DATA
     return Resume.EXACT

@@ -9,7 +9,7 @@ from typing import Any
 
 from common.print_console import print_out
 from nn.network.weights import save_network
-from nn.training.checkpoint import DamagedCheckpoint, describe_finished, read_checkpoint
+from nn.training.checkpoint import DamagedCheckpoint, check_shape, describe_finished, read_checkpoint
 from nn.training.estimate import estimate_run
 from nn.training.process_group import ProcessGroup
 from nn.training.recipe import POLICY_GRADIENT, REINFORCEMENT, SUPERVISED, Recipe
@@ -59,6 +59,9 @@ def train(
 def estimate(config: TrainConfig, recipe: Recipe, group: ProcessGroup,
              make_data: Callable[[Path], None] | None = None) -> str:
     """Print what a new run would take; arguments and errors as above, and no file is written that stays."""
+    files = RunFiles(config.output)
+    if recipe.goes_on and (state := _find_state(config, recipe, files, group)) is not None:
+        check_shape(files.checkpoint, state["identity"], continue_from(config, state).identity())
     with _temporary_folder(group) if make_data is not None else nullcontext(config.data_dir) as folder:
         if make_data is not None and group.is_first:
             make_data(folder)

@@ -162,15 +162,6 @@ def test_it_does_not_play_on_without_the_playing_network(root: Path, environment
 
 
 @pytest.mark.slow
-def test_another_network_is_refused_before_games_are_played_for_it(root: Path, environment: dict[str, str]) -> None:
-    other = {**environment, "TRAIN_OPTIONS": "--filters 8 --blocks 1"}
-    assert finish(root, {**other, "GENERATIONS": "1"})[0] == 0
-    status, output = finish(root, other)
-    assert status == 2 and "another shape (filters 64 -> 8)" in output and "self-play of" not in output
-    assert finish(root, {**environment, "GENERATIONS": "2", "TRAIN_OPTIONS": "--filters 64"})[0] == 0
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("gate", [False, True])
 def test_sudden_deaths_lose_and_double_nothing(root: Path, environment: dict[str, str], gate: bool) -> None:
     options = ["--gate"] if gate else []

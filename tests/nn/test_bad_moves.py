@@ -300,6 +300,10 @@ def test_a_resumed_run_equals_the_uninterrupted_one(tmp_path: Path, monkeypatch:
     assert not make_run("nothing").go_on()
     with pytest.raises(TrainError, match="unfinished run with other settings .seed 3 -> 5."):
         make_run("parts", seed=5).go_on()
+    fewer = make_run("parts")
+    fewer._samples = fewer._samples._replace(played=fewer._samples.played[1:])
+    with pytest.raises(TrainError, match="other training data"):
+        fewer.go_on()
     assert second.go_on() and second.learn(said.append) == ""
     for one, other in zip(whole.network.parameters(), second.network.parameters(), strict=True):
         assert torch.equal(one, other)

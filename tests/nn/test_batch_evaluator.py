@@ -53,8 +53,7 @@ def test_failures_come_out_where_the_answer_is_asked() -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(RUNTIME_VARIABLE)
+def test_on_a_gpu() -> None:
     batches, description = load_batch_evaluator("none", SIZE, True, 1, POSITIONS)
     assert isinstance(batches, CudaEvaluator) and "cuda" in description
     check(batches, load_evaluator("none", SIZE, use_gpu=True), 0.02)

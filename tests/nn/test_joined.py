@@ -19,7 +19,7 @@ from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
 from nn.inference.joined import make_ensemble, pair
 from nn.inference.loading import load_evaluator
 from nn.inference.runtime import RUNTIME_VARIABLE
-from nn.model_file import ModelFileError, find_sizes, split_models, tells_lead
+from nn.model_file import ModelFileError, find_sizes, find_specialist, split_models, tells_lead
 from nn.network.dual_net import DualNet
 from nn.network.pooled_net import PooledConfig, PooledNet
 from nn.network.weights import load_network, save_network
@@ -197,7 +197,7 @@ def test_a_file_with_a_comma_in_its_name_is_one(tmp_path: Path) -> None:
     (tmp_path / "a,b").touch()
     assert split_models(tmp_path / "a,b") == [str(tmp_path / "a,b")] and split_models("c,d") == ["c", "d"]
     many = [f"network-{number}.bin" for number in range(30)]  # more letters than a file's name may have
-    assert split_models(",".join(many)) == many
+    assert split_models(",".join(many)) == many and find_specialist(",".join(many), 9) == ",".join(many)
 
 
 def test_networks_that_judge_together_look_in_several_ways_and_pass_on_notes() -> None:

@@ -14,8 +14,9 @@ import torch
 from nn.data.selfplay_data import generate_reinforcement_learning_data
 from nn.network.weights import load_network, save_network
 from nn.training.checkpoint import Resume, describe_finished, plan_reinforcement
-from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, train
+from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, estimate, train
 from nn.training.precision import FullPrecision, MixedPrecision
+from nn.training.process_group import ProcessGroup
 from nn.training.run_config import RunProgress
 from nn.training.run_files import RunFiles
 from nn.training.run_table import SUPERVISED_LAYOUT, RunTable
@@ -205,6 +206,8 @@ def test_another_shape_and_older_data_are_refused(config: TrainConfig, tmp_path:
     (config.data_dir / "rl_data_2.npz").unlink()
     with pytest.raises(TrainError, match="learnt from generation 2, but the data end at generation 1"):
         train(config, REINFORCEMENT)
+    with pytest.raises(TrainError, match="another shape .filters 4 -> 6"):
+        estimate(replace(config, filters=6), REINFORCEMENT, ProcessGroup(False))
     assert train(replace(config, restart=True), REINFORCEMENT) == ""
     assert checkpoint(config)["progress"]["generation"] == 1
     assert [row["generation"] for row in read_table(config.output.with_name("rl-metrics.csv"))] == ["1"]
@@ -348,4 +351,6 @@ def test_a_run_by_minutes_goes_on_with_more_of_them(supervised: TrainConfig) -> 
 def test_a_pass_over_other_batches_starts_over(supervised: TrainConfig, name: str, value: Any) -> None:
     own, at = supervised.identity() | {"data": ["a"]}, RunProgress(generation=2, batch=3)
     assert plan_reinforcement(supervised.output, at, own, at, own) is Resume.EXACT
+    before, now = ({**own, "data": [data]} for data in ([1, 5], [1, 5, 0, 7]))  # an earlier version recorded less
+    assert plan_reinforcement(supervised.output, at, before, at, now) is Resume.EXACT
     assert plan_reinforcement(supervised.output, at, own, at, own | {name: value}) is Resume.NEW_DATA

@@ -125,6 +125,15 @@ def test_many_games_without_an_end_are_left_at_once() -> None:
     assert places == [30 * len(broken), 30 * len(broken) + len(good)]
 
 
+@pytest.mark.parametrize("name", ["a.sgf", "a.sgfs"])
+def test_each_game_of_a_line_has_a_name_of_its_own(name: str) -> None:
+    """Labels find games by name."""
+    data = f"{game('aa')}{game('bb')}\n{game('cc')}{game('dd')}".encode()
+    first = "a.sgf" if name == "a.sgf" else "a.sgfs line 1"
+    assert [found for found, _ in collection._named_games(Piece(name, 0, len(data), 1), data)] == [
+        first, f"{name} line 1 game 2", f"{name} line 2", f"{name} line 2 game 2"]
+
+
 def test_the_lines_of_a_collection_are_counted_once() -> None:
     """Counting from the beginning for each game took the square of their number."""
     class Counted(bytes):

@@ -91,6 +91,13 @@ def test_games_of_collections_have_labels_by_the_names_that_training_looks_for(g
     assert {"d.sgf line 2", "d.sgf line 3", "e.sgfs line 1"} < file.place.keys()
 
 
+def test_a_folder_without_a_game_starts_no_teacher(games: Path) -> None:
+    empty = games.parent / "empty"
+    empty.mkdir()
+    status, said = run(empty, "die", "0")
+    assert status == 2 and "no SGF files in" in said and not (games.parent / "labels.npz.parts").exists()
+
+
 def test_more_visits_teach_their_shares(games: Path) -> None:
     assert run(games, visits=4)[0] == 0
     labels = read_labels(games.parent / "labels.npz", 5).of_game("a.sgf", 3)

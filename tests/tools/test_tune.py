@@ -60,6 +60,7 @@ def test_values_come_to_their_places() -> None:
     assert [tunable.describe() for tunable in tunables] == ["c:0.1:10:log", "n:1:4:whole", "word:yes,no"]
     ranges = [read_range(text, True).describe() for text in ("n:1:1000001", "n:1:1000002")]
     assert ranges == ["n:1:1000001:whole", "n:1:1000002:whole"], "a study of another range is another study"
+    assert read_range("n:1:1000000", True).describe() == "n:1:1e+06:whole", "as studies of earlier versions have it"
     assert fill("main.py --c {c} --n={n} {word}", {"c": "0.5", "n": "2", "word": "no"}) == "main.py --c 0.5 --n=2 no"
 
 

@@ -34,8 +34,14 @@ class Tunable:
         if self.words:
             return f"{self.name}:{','.join(self.words)}"
         kind = ":whole" if self.is_whole else ""
-        low, high = (repr(number).removesuffix(".0") for number in (self.low, self.high))
+        low, high = map(write_exactly, (self.low, self.high))
         return f"{self.name}:{low}:{high}{':log' if self.is_log else ''}{kind}"
+
+
+def write_exactly(number: float) -> str:
+    """Return a number with as few digits as tell it from all others."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number).removesuffix(".0")
 
 
 def show(value: Any) -> str:

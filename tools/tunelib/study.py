@@ -9,7 +9,7 @@ from typing import Any
 
 import optuna
 from optuna.trial import TrialState
-from sqlalchemy import URL
+from sqlalchemy.engine import URL
 
 from common.lock_file import hold_lock
 from common.print_console import print_err, print_out
