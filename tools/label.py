@@ -107,12 +107,12 @@ def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, 
         teacher, report = start_teacher(command, Question(board_size, visits, rules), use_gpu, log), GameReport()
         try:
             games = read_games(kifu_dir, board_size, report)
-            if not games:
-                raise LabelError(f"no {board_size}x{board_size} game in {kifu_dir} could be labelled (skipped: "
-                                 f"{report.reasons})")
             label(games, teacher, store)
         finally:
             teacher.close()
+        if not store.done:
+            raise LabelError(f"no {board_size}x{board_size} game in {kifu_dir} could be labelled (skipped: "
+                             f"{report.reasons})")
         store.finish(list(games))
         print_err(f"{len(store.done)} games labelled: {out} (skipped: {report.reasons})")
 
