@@ -102,6 +102,6 @@ def play_base(config: CompareConfig, way: TrainWay, base: TrainWay) -> Standing 
         return None
     models = [config.model_of(one) for one in (way, base)]
     first, second = (f"main.py --model {shlex.quote(str(model))} --const-time {config.seconds:g}" for model in models)
-    digests = [hashlib.sha256(model.read_bytes()).digest() for model in models if model.is_file()]  # else its engine says
+    digests = [hashlib.sha256(model.read_bytes()).digest() for model in models if model.is_file()]
     folder = f"match-{hashlib.sha256(b''.join(digests)).hexdigest()[:12]}"
     return play_games(MatchConfig(first, second, config.directory / way.name / folder, games=config.games))
