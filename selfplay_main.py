@@ -19,16 +19,16 @@ from common.cores import count_usable_cores
 from common.exit_status import EXIT_OK, ProgramError, status_of_signal, tell_failures
 from common.print_console import print_err, print_out
 from engine.options import MAX_TEMPERATURE, MIN_POLICY_TEMPERATURE, RESIGN_THRESHOLD, find_model
-from mcts.constant import C_SCALE, ROOT_NOISE
+from mcts.constant import C_SCALE, MAX_SELF_PLAY_VISITS, ROOT_NOISE
 from mcts.searches import DEFAULT_TARGET, SELF_PLAY_SEARCH, SELF_PLAY_SEARCHES, TARGETS
 from nn.model_file import RANDOM_MODEL
 
 DEFAULT_MODEL = "model/rl-model.bin"
 NO_RESIGN_RATE = 0.1
-# Of visits, positions and moves: far below what 32 bits count of a tree's edges.
+# Of positions of a call, and of moves.
 MOST = 10**6
 MOST_GAMES, MOST_MEGABYTES = 10**7, 10**9
-VISITS = click.IntRange(2, MOST)
+VISITS = click.IntRange(2, MAX_SELF_PLAY_VISITS)
 TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
 
 

@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass, replace
 from enum import Enum
 
+import numpy as np
+
 from board.constant import DEFAULT_KOMI
 
 
@@ -20,6 +22,11 @@ class Scoring(Enum):
 
     AREA = "area"
     TERRITORY = "territory"  # known, not played
+
+
+def format_komi(komi: float) -> str:
+    """Return komi as text that tells it exactly, with neither an exponent nor needless digits."""
+    return np.format_float_positional(komi, trim="-")
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ import numpy as np
 from board.constant import PASS
 from board.geometry import check_board_size, get_geometry
 from board.go_board import GoBoard
+from board.ruleset import format_komi
 from board.state import BLACK, EMPTY, KO_POS, TO_MOVE
 from board.stone import Stone
 from board.zobrist_hash import HASH_TABLE
@@ -157,7 +158,7 @@ class Book:
 
     def write(self, path: Path) -> None:
         """Write the book, all or nothing; raises OSError."""
-        lines = [f"# book size {self.board_size} komi {np.format_float_positional(self.komi, trim='-')}"]
+        lines = [f"# book size {self.board_size} komi {format_komi(self.komi)}"]
         for _, entry in sorted(self._entries.values(), key=lambda known: (len(known[1].line), known[1].line)):
             lines.append(f"{' '.join(entry.line)} = {entry.move} {entry.winrate:.3f} {entry.visits}".strip())
         write_atomically(path, "\n".join([*lines, ""]).encode())

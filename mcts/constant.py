@@ -29,5 +29,8 @@ DEFAULT_LAG = 0.1
 # A line of play is cut off at this many moves below the root.
 MAX_DEPTH = 400
 
+# Visits of a move of self-play: far below what 32 bits count of a tree's edges.
+MAX_SELF_PLAY_VISITS = 10**6
+
 # How many lines may be tried that find no new position, while a call is filled with positions evaluated ahead.
 LOOKS = 24

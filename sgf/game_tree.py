@@ -15,7 +15,7 @@ from board.ruleset import Rules
 from board.stone import Stone
 from program import PROGRAM_NAME, VERSION
 from sgf.grammar import ILLEGAL, MALFORMED, SET_UP, TOO_LONG, WRONG_SIZE, Node, SGFError, show, to_utf8
-from sgf.reader import check_game, full_text, parse_number, simple_text, to_pos
+from sgf.reader import check_game, full_text, is_possible_lead, parse_number, simple_text, to_pos
 
 COLORS = {"B": Stone.BLACK, "W": Stone.WHITE}
 LETTERS = {color: letter for letter, color in COLORS.items()}
@@ -189,7 +189,7 @@ class GameTree:
     def lead(self, number: int) -> float | None:
         """Return Black's lead in points that a node of the record tells."""
         lead = self._number(number, LEAD)
-        return lead if lead is not None and abs(lead) <= self.size**2 + MAX_KOMI else None
+        return lead if lead is not None and is_possible_lead(lead, self.size) else None
 
     def _number(self, number: int, name: str) -> float | None:
         """Return the number in a property of a node, None where there is none."""

@@ -103,7 +103,7 @@ class SGFReader:
         self.handicap = int(parse_number(simple_text(root, "HA")) or 0)
         result = simple_text(root, "RE")
         self.result, self.margin = MatchResult.from_text(result), read_margin(result)
-        if abs(self.margin) > self.size**2 + MAX_KOMI:
+        if not is_possible_lead(self.margin, self.size):
             self.margin = NOT_COUNTED
         self.event = simple_text(root, "EV")
         self.black_player_name = simple_text(root, "PB")
@@ -256,6 +256,11 @@ def simple_text(node: Node, name: str) -> str:
     """Return the first value of a one-line property, "" if the node has none."""
     raw = node.get(name)
     return sgf_grammar.simpletext_value(raw[0]).decode(errors="replace") if raw else ""
+
+
+def is_possible_lead(points: float, board_size: int) -> bool:
+    """Return whether somebody may lead by so many points on a board, komi included."""
+    return abs(points) <= board_size**2 + MAX_KOMI
 
 
 def parse_number(text: str) -> float | None:

@@ -23,6 +23,7 @@ from common.cores import count_usable_cores
 from common.exit_status import ProgramError, status_of_stop, tell_failures
 from common.print_console import print_err
 from engine.options import find_model
+from mcts.constant import MAX_SELF_PLAY_VISITS
 
 
 @click.command(context_settings={"show_default": True})
@@ -33,8 +34,8 @@ from engine.options import find_model
               help="Out of so many of the newest.")
 @click.option("--model", default="model/rl-model.bin", help="Model file of the network that searches.")
 @click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE, help="Board size.")
-@click.option("--visits", type=click.IntRange(2, 10**6), default=None, show_default="those the game was played with",
-              help="Visits per move.")
+@click.option("--visits", type=click.IntRange(2, MAX_SELF_PLAY_VISITS), default=None,
+              show_default="those the game was played with", help="Visits per move.")
 @click.option("--use-gpu", type=bool, default=True, help="Use the first CUDA device if there is one.")
 @click.option("--seed", type=click.IntRange(0), default=None, show_default="another every time",
               help="Seed of the searches.")

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -77,6 +78,14 @@ def write_arrays(path: Path, arrays: Mapping[str, Blocks]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def sum_arrays(arrays: Iterable[np.ndarray]) -> int:
+    """Return a sum that tells arrays from others of the same shapes."""
+    result = 0
+    for array in arrays:
+        result = crc32(np.ascontiguousarray(array).data, result)
+    return result
 
 
 def read_arrays(path: Path, names: tuple[str, ...], needed: tuple[str, ...] = ()) -> dict[str, np.ndarray]:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, NamedTuple
-from zlib import crc32
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from board.state import History, State, clear_state, copy_words, new_history, ne
 from board.string import set_up_stones
 from common.cores import count_usable_cores
 from common.kernel import kernel
+from nn.data.data_file import sum_arrays
 from nn.data.dataset import Samples, TrainingData, split_samples
 from nn.data.game_file import GameFile, join_games
 from nn.data.labels import OWNERSHIP_STEPS, unpack_policies
@@ -92,10 +92,7 @@ class NamedGames(NamedTuple):
 
 def sum_games(games: GameFile) -> int:
     """Return a sum that tells games, and what is said of their positions, from others of as many."""
-    result = 0
-    for array in (games.pos, games.komi, games.value, games.win_rate, games.score, *games.labels):
-        result = crc32(np.ascontiguousarray(array).data, result)
-    return result
+    return sum_arrays((games.pos, games.komi, games.value, games.win_rate, games.score, *games.labels))
 
 
 class GameSamples(TrainingData):

@@ -36,7 +36,7 @@ from nn.training.checkpoint import plan_supervised, read_checkpoint
 from nn.training.optimizer import make_muon
 from nn.training.precision import choose_precision
 from nn.training.recall import Margins, format_table
-from nn.training.run_config import RunProgress, TrainError
+from nn.training.run_config import RunawayError, RunProgress, TrainError
 from nn.training.run_files import RunFiles
 from nn.training.schedule import CosineSchedule
 
@@ -247,8 +247,7 @@ class ClassifierRun:
                                          schedule.rate(progress.step, share)))
                 progress.step += 1
                 if not math.isfinite(losses[-1]):
-                    raise TrainError(f"the loss is no number any more at step {progress.step}: "
-                                     "start again with --restart true and a lower --learning-rate")
+                    raise RunawayError(progress.step)
                 if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
                     self.save()
         progress.finished = share >= 1.0

@@ -15,6 +15,7 @@ from nn.training.run_files import RunFiles
 
 # What makes the network, which no run can change on the way.
 SHAPE = ("board_sizes", "head", "features", "block", "activation", "norm", "filters", "blocks")
+# Numbers of learning_param.py that change what is learnt, and are no options.
 CONSTANTS = ("MOMENTUM", "WEIGHT_DECAY", "MUON_MOMENTUM", "MUON_WEIGHT_DECAY", "ADAM_WEIGHT_DECAY", "SAM_RADIUS",
              "LEARNING_SCHEDULE", "PASSES_PER_EPOCH", "POSITIONS_PER_GAME")
 # What an interrupted pass over the games must share, beside the data, to go on at the very batch.
@@ -60,7 +61,7 @@ def is_same_data(old: Any, own: Any) -> bool:
 
 
 def get_constants() -> dict[str, Any]:
-    """Return the numbers of learning_param.py that change what is learnt and are no options."""
+    """Return what the CONSTANTS are now."""
     return {name: getattr(learning_param, name) for name in CONSTANTS}
 
 

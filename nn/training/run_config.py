@@ -12,6 +12,15 @@ class TrainError(ProgramError):
     """A run that cannot start or go on; one line that says what to do."""
 
 
+class RunawayError(TrainError):
+    """A run whose numbers have run away."""
+
+    def __init__(self, step: int) -> None:
+        """Say at which step that was seen."""
+        super().__init__(f"the loss is no number any more at step {step}: start again with --restart true and a lower "
+                         "--learning-rate")
+
+
 @dataclass(frozen=True)
 class TrainConfig:
     """Everything a run is told."""

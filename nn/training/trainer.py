@@ -31,7 +31,7 @@ from nn.training.precision import choose_precision
 from nn.training.process_group import ProcessGroup
 from nn.training.recipe import Recipe, make_schedule
 from nn.training.recorded_gradients import RecordedGradients
-from nn.training.run_config import RunProgress, TrainConfig, TrainError
+from nn.training.run_config import RunawayError, RunProgress, TrainConfig
 from nn.training.run_files import RunFiles
 from nn.training.run_table import RunTable, go_on_without
 from nn.training.start import make_first_network
@@ -233,8 +233,7 @@ class Trainer:
     def _check(self, loss: float) -> None:
         """Raise TrainError when the numbers have run away."""
         if self.group.maximum(loss)[0] == float("inf"):
-            raise TrainError(f"the loss is no number any more at step {self.progress.step}: "
-                             "start again with --restart true and a lower --learning-rate")
+            raise RunawayError(self.progress.step)
 
     def _end_epoch(self) -> None:
         """Test, keep the model, print and write everything."""

@@ -64,7 +64,8 @@ def read_samples(path: Path, board_size: int) -> list[Sample]:
     end = after_moves(game)
     if not end.is_over or len(game.moves) <= STAGES[-1]:
         return []
-    return [Sample(stage, after_moves(game, stage), area_ownership(end.state)) for stage in STAGES]
+    truth = area_ownership(end.state)
+    return [Sample(stage, after_moves(game, stage), truth) for stage in STAGES]
 
 
 def collect_samples(settings: BenchSettings) -> list[Sample]:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
-
+from board.ruleset import format_komi
 from gtp.engine_process import EngineError, GtpProcess, Reply
 from tools.matchlib.errors import MatchError
 
@@ -90,7 +89,7 @@ class MatchEngine:
         """
         self.demand(f"boardsize {size}")
         if self.knows("komi"):
-            self.ask(f"komi {np.format_float_positional(komi, trim='-')}")
+            self.ask(f"komi {format_komi(komi)}")
         if time_seconds is not None and self.knows("time_settings"):
             self.ask(f"time_settings {time_seconds} 0 0")
         for command in greeting:
