@@ -15,7 +15,7 @@ import numba
 
 from common.interrupt import finish_first
 from common.kernel_cache import KernelCache, cache_folder
-from common.kernel_parts import PartCache, PartCompiler
+from common.kernel_parts import PartCache, PartCompiler, remember_call_types
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -26,6 +26,9 @@ OPTIONS: dict[str, Any] = {
 
 SMALL_INTEGERS = frozenset((numba.types.int8, numba.types.int16, numba.types.int32, numba.types.uint8,
                             numba.types.uint16, numba.types.uint32))
+
+
+remember_call_types()
 
 
 class Patience(threading.local):

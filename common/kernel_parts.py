@@ -2,13 +2,15 @@
 
 numba optimizes each function and makes machine code of it, with all that it calls, before another one may call it:
 what is five calls deep would be compiled five times. A part is only checked, lowered and linked; the kernel that Python
-calls is optimized as a whole, once.
+calls is optimized as a whole, once. What numba looks up for each call of an operator is looked up once, too.
 """
 
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.targetconfig import ConfigStack
+from numba.core.types.functions import BaseFunction
 
 from common.kernel_cache import KernelCache, KernelCacheImpl
 
@@ -79,3 +81,25 @@ class PartCache(KernelCache):
     """The cache of one kernel as a part of others."""
 
     _impl_class = PartCacheImpl
+
+
+def remember_call_types() -> None:
+    """From now on look up once for all kernels what an operator, or a function of numba, makes of given types.
+
+    numba tries dozens of forms of `+` for each `+` of a program, a sixth of the time that kernels take. What else it
+    compiles, with reference counts, may ask for other code and is looked up as before.
+    """
+    function: Any = BaseFunction
+    look_up, known = function.get_call_type, {}
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        """Return the signature of the call, as numba asks for it."""
+        flags = ConfigStack.top_or_none()
+        if flags is None or flags.nrt:
+            return look_up(self, context, args, kws)
+        call = self, context, tuple(args), tuple(kws.items())
+        if call not in known:
+            known[call] = look_up(self, context, args, kws)
+        return known[call]
+
+    function.get_call_type = get_call_type

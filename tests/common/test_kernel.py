@@ -38,16 +38,21 @@ def walk(array, steps):
 pytestmark = pytest.mark.skipif(bool(getattr(numba.config, "DISABLE_JIT", False)), reason="nothing is compiled")
 
 
-@pytest.fixture
-def kernels(tmp_path: Path) -> ModuleType:
+def write_kernels(folder: Path) -> ModuleType:
     """Return a module with two kernels that no cache has seen."""
-    path = tmp_path / "kernels.py"
-    path.write_text(SOURCE + f"# {uuid.uuid4()}\n")
-    spec = importlib.util.spec_from_file_location(f"kernels_{uuid.uuid4().hex}", path)
+    path = folder / f"kernels_{uuid.uuid4().hex}.py"
+    path.write_text(SOURCE + f"# {path.stem}\n")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def kernels(tmp_path: Path) -> ModuleType:
+    """Return a module with two kernels that no cache has seen."""
+    return write_kernels(tmp_path)
 
 
 def test_a_kernel_that_prints_is_refused() -> None:
@@ -132,3 +137,20 @@ def test_parts_are_bitcode_that_only_kernels_call(kernels: ModuleType):
     assert [type(part.library) for part in parts] == [PartLibrary]
     assert parts[0].library.serialize_using_object_code()[1] == "bitcode"
     assert not kernels.step.overloads, "what only kernels call is compiled for Python, too"
+
+
+def test_what_an_operator_makes_of_types_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_kernels(tmp_path).walk(np.zeros(2, np.int64), np.zeros(2, np.int64))
+    looked_up: list[Any] = []
+    functions: Any = importlib.import_module("numba.core.types.functions")
+    failures = functions._ResolutionFailures  # numba makes one for each call that it looks up
+
+    def note(context: Any, function: Any, *rest: Any, **named: Any) -> Any:
+        looked_up.append(function)
+        return failures(context, function, *rest, **named)
+
+    monkeypatch.setattr(functions, "_ResolutionFailures", note)
+    write_kernels(tmp_path).walk(np.zeros(2, np.int64), np.zeros(2, np.int64))
+    assert not looked_up
+    numba.njit(lambda a, b: a + b)(1, 2)  # with reference counts: not a kernel
+    assert looked_up
