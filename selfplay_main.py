@@ -167,8 +167,8 @@ def play(batch: Any, supervisor: Any, place: str, model: str) -> int:
         if line:
             print_err(line)
     print_out(f"Self play visits : {batch.settings.visits}")
-    supervisor.report(f"{batch.folder}: {len(batch.missing)} of {batch.settings.games} games to play, model {model}")
-    stopped = supervisor.run()
+    stopped = supervisor.run(f"{batch.folder}: {len(batch.missing)} of {batch.settings.games} games to play, "
+                             f"model {model}")
     supervisor.report(supervisor.progress.line())
     supervisor.report(supervisor.progress.summary())
     if stopped:

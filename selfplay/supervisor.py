@@ -58,13 +58,15 @@ class Supervisor:
         self._is_slow = False
         self._bar = tqdm(disable=True)
 
-    def run(self) -> str:
-        """Play the missing games; return the name of the signal that ended the run early, or "".
+    def run(self, first_line: str = "") -> str:
+        """Report `first_line`, play the missing games; return the name of the signal that ended it early, or "".
 
         Raises SelfPlayError.
         """
         self._started = time.monotonic()
         with StopRequest() as stop:
+            if first_line:
+                self.report(first_line)
             try:
                 while self.progress.games < len(self.batch.missing) and not stop.name:
                     self._keep_workers()
