@@ -28,6 +28,11 @@ UNREADABLE = "unreadable file"
 # Encodings that programs declare without keeping to them: other bytes are Latin-1 there, not damaged letters.
 ALPHABETIC = ("utf-8", "utf8", "ascii", "us-ascii", "latin-1", "latin1", "iso-8859-1")
 DECLARED_ENCODING = re.compile(rb"CA\s*\[([^\]]{1,40})\]")
+# Declared encodings that stand for one with more letters, by their names in Python's codecs: rare letters of names.
+WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "euc_kr": "cp949", "big5": "cp950", "shift_jis": "cp932"}
+# A letter of Shift_JIS without an ASCII byte, or one with another one behind it. One with an ASCII byte alone may be a
+# quotation mark of Windows' Latin-1 before a letter or a bracket.
+SHIFT_JIS = re.compile(rb"[\x81-\x9f](?:[\x80-\xfc]|[\x40-\x7e][\x81-\x9f\xe0-\xfc])")
 # A line that starts a game rather than a variation: its first node has one of the root properties.
 NEXT_GAME = re.compile(rb"\n[ \t]*\(\s*;(?=[^;()]*\b(?:FF|GM|SZ)\s*\[)")
 GAME = re.compile(rb"\(\s*;")
@@ -50,9 +55,9 @@ class SGFError(ValueError):
 def to_utf8(data: str | bytes) -> bytes:
     """Return SGF data as UTF-8; what a text says of an encoding is what it was written in once.
 
-    Of bytes are tried in order: a byte order mark, the declared encoding (CA), UTF-8, Shift_JIS where bytes occur that
-    Latin-1 text never has, the declared one without its damaged letters (where it is one of East Asia), Latin-1. This
-    happens before parsing because a Shift_JIS letter may contain "]" or a backslash.
+    Of bytes are tried in order: a byte order mark, the declared encoding (CA), UTF-8, Shift_JIS where bytes follow each
+    other as in Latin-1 text they hardly do, the declared one without its damaged letters (where it is one of East
+    Asia), Latin-1. This happens before parsing because a Shift_JIS letter may contain "]" or a backslash.
     """
     if isinstance(data, str):
         return data.encode("utf-8", "replace")
@@ -60,10 +65,10 @@ def to_utf8(data: str | bytes) -> bytes:
         return data
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace").encode()
-    declared = DECLARED_ENCODING.search(data, 0, HEAD_BYTES)
-    names = [declared.group(1).strip().decode("ascii", "replace")] if declared else []
+    declared = None if data.startswith(codecs.BOM_UTF8) else DECLARED_ENCODING.search(data, 0, HEAD_BYTES)
+    names = [widest(declared.group(1).strip().decode("ascii", "replace"))] if declared else []
     names.append("utf-8-sig")
-    if any(0x80 <= byte < 0xA0 for byte in data):
+    if SHIFT_JIS.search(data):
         names.append("cp932")
     for name in names:
         try:
@@ -74,6 +79,13 @@ def to_utf8(data: str | bytes) -> bytes:
         with suppress(LookupError, ValueError):  # a damaged letter spoils no others
             return data.decode(names[0], "replace").encode()
     return data.decode("latin-1").encode()
+
+
+def widest(name: str) -> str:
+    """Return the encoding that texts are written in which declare this one."""
+    with suppress(LookupError, ValueError):  # the latter for a name with a NUL
+        return WIDER.get(codecs.lookup(name).name, name)
+    return name
 
 
 def read_main_line(data: bytes) -> list[Node]:

@@ -206,6 +206,12 @@ JAPANESE = "ソゾ表能"
     ("(;SZ[9]CA[ISO-8859-1]PB[Müller];B[aa])".encode("latin-1"), "Müller"),
     ("(;SZ[9]PB[柯洁];B[aa])".encode("utf-16"), "柯洁"),
     (b"(;SZ[9]CA[UTF-8]PB[a\\]b\\\\];B[aa])", "a]b\\"),
+    # A byte order mark outweighs what was declared; programs declare less than they write; Windows' quotation marks.
+    (b"\xef\xbb\xbf" + "(;SZ[9]CA[ISO-8859-1]PB[René];B[aa])".encode(), "René"),
+    ("(;SZ[9]CA[gb2312]PB[李昌鎬];B[aa])".encode("gbk"), "李昌鎬"),
+    ("(;SZ[9]CA[EUC-KR]PB[똠방];B[aa])".encode("cp949"), "똠방"),
+    ("(;SZ[9]CA[Big5]PB[碁];B[aa])".encode("cp950"), "碁"),
+    ("(;SZ[9]PB[Lee]C[the players’];B[aa])".encode("cp1252"), "Lee"),
 ])
 def test_encodings(data: bytes, name: str) -> None:
     reader = SGFReader(data, 9)
