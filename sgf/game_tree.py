@@ -22,6 +22,8 @@ LETTERS = {color: letter for letter, color in COLORS.items()}
 # Black's win rate in percent, as Sabaki writes and reads it, and SGF's own property for Black's estimated lead.
 WINRATE, LEAD = "SBKV", "V"
 ROOT = 0
+# What sgfmill calls a property of small letters alone, which it leaves out: written, it could not be read again.
+NAMELESS = ""
 # What sgfmill says of a board that is no square.
 RECTANGULAR = re.compile(r"bad SZ property: b'(\d+:\d+)'")
 
@@ -80,6 +82,8 @@ class GameTree:
         waiting = [game.get_root()]
         while waiting:
             node = waiting.pop()
+            if node.has_property(NAMELESS):
+                node.unset(NAMELESS)
             tree.move(tree._add(node))
             if len(tree._nodes) > max_nodes:
                 raise SGFError(TOO_LONG, f"the game has more than {max_nodes:,} nodes")

@@ -73,6 +73,11 @@ def test_handicap_names_win_rates_and_result() -> None:
     assert named.names() == read(named.to_sgf()).names() == ("黒い人", "]\\")
 
 
+def test_a_property_of_small_letters_does_not_spoil_what_is_written() -> None:
+    again = read(read("(;SZ[9]foo[bar];B[aa]baz[])").to_sgf())
+    assert picture(again, 1).startswith("X") and "[bar]" not in again.to_sgf()
+
+
 def test_old_japanese_records() -> None:
     assert read("(;SZ[9]PB[黒]C[表示];B[aa])".encode("cp932")).names()[0] == "黒"
 
