@@ -4,6 +4,7 @@
 a game, so such a file may be of any length.
 """
 
+import io
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -183,7 +184,7 @@ def _split_lines(data: bytes, first_line: int) -> Iterator[tuple[int, bytes]]:
     """Yield the line number and the bytes of each game of a line collection."""
     game: list[bytes] = []
     start = first_line
-    for number, line in enumerate(data.splitlines(keepends=True), start=first_line):
+    for number, line in enumerate(io.BytesIO(data), start=first_line):
         if line.startswith(b"(;") and game:
             yield start, b"".join(game)
             game = []

@@ -134,6 +134,13 @@ def test_each_game_of_a_line_has_a_name_of_its_own(name: str) -> None:
         first, f"{name} line 1 game 2", f"{name} line 2", f"{name} line 2 game 2"]
 
 
+def test_a_carriage_return_alone_ends_no_line_of_a_collection(tmp_path: Path) -> None:
+    """Names would differ from piece to piece, and a comment could begin a game."""
+    line = "(;SZ[9];B[aa]C[a\r(;b\r];W[bb])\n"
+    games, skipped = read_file(tmp_path / "a.sgfs", line * 3)
+    assert not skipped and [one.name for one in games] == [f"{tmp_path / 'a.sgfs'} line {n}" for n in (1, 2, 3)]
+
+
 def test_the_lines_of_a_collection_are_counted_once() -> None:
     """Counting from the beginning for each game took the square of their number."""
     class Counted(bytes):
