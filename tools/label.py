@@ -102,7 +102,8 @@ def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, 
     with tell_failures(out, KEPT, STOPPED), raise_on_sigterm(), hold_labels(out):
         if not list_sgf_files(kifu_dir):
             raise LabelError(f"no SGF files in {kifu_dir}; sub-folders are not read: name one with --kifu-dir")
-        store = LabelStore(out, board_size, {"teacher": command, "visits": visits, "size": board_size, "rules": rules})
+        store = LabelStore(out, board_size, {"teacher": command, "visits": visits, "size": board_size, "rules": rules,
+                                             "games": str(kifu_dir.resolve())})
         log = out.with_name(f"{out.name}.parts") / "teacher.log"
         teacher, report = start_teacher(command, Question(board_size, visits, rules), use_gpu, log), GameReport()
         try:
@@ -110,11 +111,12 @@ def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, 
             label(games, teacher, store)
         finally:
             teacher.close()
-        if not store.done:
+        labelled = [name for name in games if name in store.done]
+        if not labelled:
             raise LabelError(f"no {board_size}x{board_size} game in {kifu_dir} could be labelled (skipped: "
                              f"{report.reasons})")
-        store.finish(list(games))
-        print_err(f"{len(store.done)} games labelled: {out} (skipped: {report.reasons})")
+        store.finish(labelled)
+        print_err(f"{len(labelled)} games labelled: {out} (skipped: {report.reasons})")
 
 
 if __name__ == "__main__":

@@ -127,6 +127,21 @@ def test_what_was_labelled_before_a_part_was_full_is_kept(games: Path) -> None:
     assert list(read_labels(part, 5).place) == ["a.sgf"]
 
 
+def test_what_another_folder_was_labelled_with_is_not_taken_for_its_namesakes(
+        games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(label, "GAMES_PER_PART", 1)
+    assert run(games, "die", "4")[0] == 2
+    settings = games.parent / "labels.npz.parts" / "settings.json"
+    settings.write_text(settings.read_text().replace(" die 4", ""))
+    other = write_files(games.parent / "other", {"a.sgf": "(;SZ[5];B[ee];W[ed];B[ec])"})
+    status, said = run(other)
+    assert status == 2 and "made with other settings" in said
+    for name in ("a.sgf", "b.sgf", "c.sgf"):
+        (games / name).unlink()
+    status, said = run(games)
+    assert status == 2 and "no 5x5 game in" in said
+
+
 def test_parts_are_written_by_the_clock_too(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(label, "PART_SECONDS", 0.0)
     written: list[list[str]] = []

@@ -45,12 +45,12 @@ class LabelStore:
         self.done |= labels.keys()
 
     def finish(self, order: list[str]) -> None:
-        """Make one file of all parts, games in this order, and remove them."""
+        """Make one file of the games in this order, which the parts have, and remove the parts."""
         found: dict[str, Labels] = {}
         for path in self._parts:
             part = read_labels(path, self._board_size)
             found |= {name: _labels_of(part, name) for name in part.place}
-        write_labels(self._out, {name: found[name] for name in order if name in found})
+        write_labels(self._out, {name: found[name] for name in order})
         shutil.rmtree(self._folder)
 
 
