@@ -1,16 +1,25 @@
 """What benchmarks take: positions of games as they stood, with the stones that they began with, and several models."""
 
+import json
 import random
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
+import pytest
 import torch
 
 from board.stone import Stone
+from common.kernel import without_compiler
 from nn.network.dual_net import DualNet
 from nn.network.weights import save_network
+from tests.mcts.test_pruning import made_up_classifier
 from tests.tools.in_process import ProgramRunner
 from tools.bench import main
+from tools.benchlib import bad_moves_bench, ownership_bench
+from tools.benchlib.evaluators import HashEvaluator
+from tools.benchlib.measure import BenchSettings, Figure
 from tools.benchlib.network_bench import BATCH_SIZES
 from tools.benchlib.ownership_bench import STAGES, read_samples
 from tools.benchlib.target_bench import draw_positions
@@ -44,3 +53,37 @@ def test_an_ensemble_is_measured_alone(tmp_path: Path) -> None:
     done = ProgramRunner().invoke(main, ["network", "--model", model, "--seconds", "0.001", "--runs", "1"])
     assert done.exit_code == 0, done.output
     assert f"network, batch {BATCH_SIZES[-1]}" in done.output and "torch, batch" not in done.output
+
+
+def test_only_what_one_thread_does_is_told_by_its_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made_up_classifier(tmp_path / "net.npz")
+    for n in range(20):
+        (tmp_path / f"{n:02}.sgf").write_text("(;GM[1]SZ[4];B[bb];W[cb];B[bc])")
+    monkeypatch.setattr(bad_moves_bench, "load_evaluator", lambda *_, **__: HashEvaluator(4))
+    with without_compiler():
+        done = ProgramRunner().invoke(main, [
+            "bad-moves", "--kifu-dir", str(tmp_path), "--size", "4", "--model", "none", "--seconds", "0.01",
+            "--classifier", str(tmp_path / "net.npz"), "--json", str(tmp_path / "figures.json")])
+    assert done.exit_code == 0, done.output
+    classifier, network = json.loads((tmp_path / "figures.json").read_text())["figures"]
+    assert classifier["per_cpu_second"] > 0.0 and network["per_cpu_second"] is None
+
+
+def test_what_a_way_compiles_is_no_part_of_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "game.sgf").write_text("(;GM[1]SZ[5];B[bb];W[cb];B[];W[])")
+    clock, first_calls = [0.0], {"slow": 9.0, "quick": 5.0}
+
+    def make_way(name: str) -> ownership_bench.Way:
+        def way(*_: object) -> np.ndarray:
+            clock[0] += first_calls.pop(name, 0.25)
+            return np.zeros(25)
+        return way
+
+    monkeypatch.setattr(ownership_bench, "STAGES", (1, 2))
+    monkeypatch.setattr(ownership_bench, "load_evaluator", lambda *_, **__: HashEvaluator(5))
+    monkeypatch.setattr(ownership_bench, "list_ways", lambda *_: {name: make_way(name) for name in first_calls})
+    monkeypatch.setattr(ownership_bench, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    settings = BenchSettings(kifu_dir=tmp_path, board_size=5, games=1, engine_visits=2)
+    with without_compiler():
+        figures = [item for item in ownership_bench.measure_ownership(settings) if isinstance(item, Figure)]
+    assert [(figure.name, figure.value) for figure in figures] == [("slow", 250.0), ("quick", 250.0)]

@@ -101,4 +101,4 @@ def measure_bad_moves(settings: BenchSettings) -> Iterator[Figure | str]:
         evaluator(planes)
         return len(planes)
 
-    yield measure_nanoseconds("network, a position of 64 at a time", ask, settings)
+    yield measure_nanoseconds("network, a position of 64 at a time", ask, settings, one_core=False)

@@ -92,13 +92,14 @@ def measure(
 
 
 def measure_nanoseconds(
-    name: str, work: Workload, settings: BenchSettings, target: float | None = None, tamago: float | None = None
+    name: str, work: Workload, settings: BenchSettings, one_core: bool = True, target: float | None = None,
+    tamago: float | None = None,
 ) -> Figure:
     """Return the duration of one unit of some work in nanoseconds (measure, turned round)."""
-    figure = measure(name, "ns", work, settings, target=target, tamago=tamago)
-    assert figure.per_cpu_second is not None
+    figure = measure(name, "ns", work, settings, one_core, target, tamago)
     return Figure(name, "ns", tuple(NANOSECONDS / value for value in figure.values),
-                  NANOSECONDS / figure.per_cpu_second, target, figure.tamago, lower_is_better=True)
+                  figure.per_cpu_second and NANOSECONDS / figure.per_cpu_second, target, figure.tamago,
+                  lower_is_better=True)
 
 
 def interleave(first: Workload, second: Workload, seconds: float) -> tuple[float, float]:
