@@ -27,6 +27,7 @@ from sgf.archive import read_selfplay_games
 from sgf.selfplay_record import write_game
 from tools.benchlib.evaluators import FreeEvaluator
 from tools.benchlib.measure import BenchSettings, Figure
+from tools.benchlib.selfplay_bench import finish_first_games
 
 POSITIONS = 1024  # a free call costs the same for any number
 KOMI, NO_RESIGNATION = 7.0, 0.0
@@ -54,17 +55,15 @@ class FreeBatchEvaluator:
 
 
 def measure_play(settings: BenchSettings) -> tuple[list[Figure], list[GameRecord]]:
-    """Return the speed of one core when the network costs nothing, and the games."""
+    """Return the speed of one core when the network costs nothing, and the games that it began with."""
     terms = new_terms(settings.board_size, settings.selfplay_visits, Rules.of(KOMI, True), NO_RESIGNATION)
     numbers = count(1)
     play = SelfPlay(FreeBatchEvaluator(settings.board_size), terms, lambda: draw_game(next(numbers), (0,), 1.0))
-    records: list[GameRecord] = []
-    while not records:  # compiles
-        records = play.step()
+    records = finish_first_games(play)  # compiles, too
     before, begin, cpu = play.positions, time.perf_counter(), time.thread_time()
     # At least one step, also where another process had the core for the whole time.
     while time.perf_counter() - begin < settings.seconds * settings.runs or play.positions == before:
-        records += play.step()
+        play.step()
     seconds, cpu, positions = time.perf_counter() - begin, time.thread_time() - cpu, play.positions - before
     return [
         Figure("play without network", "positions/s", (positions / seconds,), positions / cpu),

@@ -10,7 +10,7 @@ from board.ruleset import Rules
 from common.cores import count_usable_cores
 from nn.inference.batch_evaluator import load_batch_evaluator
 from selfplay.batch import BatchEvaluator, SelfPlay
-from selfplay.game import draw_game
+from selfplay.game import GameRecord, draw_game
 from selfplay.games import new_terms
 from selfplay.local_pool import divide_cores
 from tools.benchlib.measure import BenchSettings, Figure
@@ -48,16 +48,22 @@ def count_process(settings: BenchSettings, number: int, threads: int) -> Counts:
     terms = new_terms(settings.board_size, settings.selfplay_visits, Rules.of(KOMI, True), RESIGN_THRESHOLD)
     numbers = count(1)
     play = SelfPlay(evaluator, terms, lambda: draw_game(next(numbers), (number,), NO_RESIGN_RATE))
-    play.step()
-    play.step()
-    first_games = set(range(1, play.running + 1))
-    while first_games:
-        first_games -= {record.number for record in play.step()}
+    finish_first_games(play)
     counts = Counts(description)
     while counts.play_seconds < settings.seconds:
         _play(play, evaluator, counts, min(SLICE_SECONDS, settings.seconds))
         _evaluate(evaluator, counts, min(SLICE_SECONDS, settings.seconds))
     return counts
+
+
+def finish_first_games(play: SelfPlay) -> list[GameRecord]:
+    """Play till the first game of every row is over (they are numbered from 1); return all: short ones end early."""
+    play.step()
+    play.step()
+    records, running = dict[int, GameRecord](), range(1, play.running + 1)
+    while not records.keys() >= set(running):
+        records |= {record.number: record for record in play.step()}
+    return [records[number] for number in running]
 
 
 def _play(play: SelfPlay, evaluator: BatchEvaluator, counts: Counts, seconds: float) -> None:
