@@ -23,6 +23,7 @@ from tools.benchlib.evaluators import HashEvaluator
 from tools.benchlib.measure import BenchSettings, Figure
 from tools.benchlib.network_bench import BATCH_SIZES
 from tools.benchlib.ownership_bench import STAGES, read_samples
+from tools.benchlib.positions import copy_games
 from tools.benchlib.target_bench import draw_positions
 
 MOVES = "".join(f";{color}[{x}{y}]" for color, (y, x) in
@@ -54,6 +55,16 @@ def test_an_ensemble_is_measured_alone(tmp_path: Path) -> None:
     done = ProgramRunner().invoke(main, ["network", "--model", model, "--seconds", "0.001", "--runs", "1"])
     assert done.exit_code == 0, done.output
     assert f"network, batch {BATCH_SIZES[-1]}" in done.output and "torch, batch" not in done.output
+
+
+def test_games_of_one_name_are_copied_beside_each_other(tmp_path: Path) -> None:
+    """An archive has a 1.sgf in each of its folders: training was told of 500 games and learnt from one folder's."""
+    for folder in ("1", "2", "copies"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "1.sgf").write_text(folder)
+    (tmp_path / "copies" / "1.sgf").unlink()
+    copies = copy_games(tmp_path, 500, tmp_path / "copies")
+    assert sorted(path.read_text() for path in copies) == ["1", "2"] and len(set(copies)) == 2
 
 
 def test_short_games_are_not_all_that_are_looked_at() -> None:

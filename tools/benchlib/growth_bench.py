@@ -26,7 +26,7 @@ from tools.benchlib.cluster_bench import KOMI, NO_RESIGNATION, FreeBatchEvaluato
 from tools.benchlib.data_bench import convert
 from tools.benchlib.evaluators import FreeEvaluator
 from tools.benchlib.measure import BenchSettings, Figure
-from tools.benchlib.positions import make_random_board, sample_games
+from tools.benchlib.positions import copy_games, make_random_board
 
 # What a search of a million visits needs on 9x9.
 MEMORY_MB = 16384
@@ -117,10 +117,7 @@ def making_data(settings: BenchSettings) -> Iterator[tuple[list[Path], Path]]:
         archive, games = Path(folder) / "archive" / "1", Path(folder) / "games"
         archive.mkdir(parents=True)
         games.mkdir()
-        paths = []
-        for path in sample_games(settings.kifu_dir, GAMES_PER_FILE, lambda path, _: [path], "game"):
-            paths.append(games / path.name)
-            paths[-1].write_bytes(path.read_bytes())
+        paths = copy_games(settings.kifu_dir, GAMES_PER_FILE, games)
         contents = [record.get_sgf() for record in measure_play(settings)[1]]
         for number in range(1, GAMES_PER_FILE + 1):
             write_game(archive, number, contents[number % len(contents)])

@@ -1,6 +1,7 @@
 """Positions to measure on, the same in every run and on every machine."""
 
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -68,3 +69,12 @@ def sample_games(
     if not samples:
         raise NoGamesError(f"{folder}: no {kind}")
     return samples
+
+
+def copy_games(folder: Path, wanted: int, target: Path) -> list[Path]:
+    """Copy up to so many of a folder's games, in random order, and return the copies; raises NoGamesError and OSError.
+
+    They get names of their own: two sub-folders may each have a 1.sgf.
+    """
+    paths = sample_games(folder, wanted, lambda path, _: [path], "game")
+    return [shutil.copyfile(path, target / f"{number}.sgf") for number, path in enumerate(paths)]

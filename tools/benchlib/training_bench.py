@@ -13,7 +13,7 @@ from nn.training.learn import SUPERVISED
 from nn.training.run_config import TrainConfig
 from nn.training.trainer import Trainer
 from tools.benchlib.measure import BenchSettings, Figure, interleave
-from tools.benchlib.positions import sample_games
+from tools.benchlib.positions import copy_games
 
 # Percent of the bare loop's speed that training keeps.
 SHARE_TARGET = 95.0
@@ -73,11 +73,10 @@ def measure_training(settings: BenchSettings) -> Iterator[Figure | str]:
     with TemporaryDirectory(prefix="hiyoko-bench-") as folder:
         games, data = Path(folder) / "games", Path(folder) / "data"
         games.mkdir()
-        for path in sample_games(settings.kifu_dir, settings.games, lambda path, _: [path], "game"):
-            (games / path.name).write_bytes(path.read_bytes())
+        count = len(copy_games(settings.kifu_dir, settings.games, games))
         generate_supervised_learning_data(folder, games, settings.board_size, 1, data)
         generate_game_data(games, (), (settings.board_size,), 1, data)
-        yield f"training: batches of {learning_param.BATCH_SIZE}, in turn with a bare loop; {settings.games} games"
+        yield f"training: batches of {learning_param.BATCH_SIZE}, in turn with a bare loop; {count} games"
         for name, options in KINDS.items():
             config = TrainConfig(board_sizes=(settings.board_size,), data_dir=data, use_gpu=settings.use_gpu,
                                  output=Path(folder) / "model.bin", **options)
