@@ -6,6 +6,7 @@ With `--search uct` the classifier of bad moves tells them, otherwise the policy
 """
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -44,10 +45,10 @@ def draw_kept(board: GoBoard, kept: list[int]) -> str:
 
 
 def read_position(game: Path, moves: int | None, rules: Rules) -> GoBoard:
-    """Return the board of a record after so many moves, None for all; raises ProgramError and OSError."""
+    """Return the board of a record after so many moves (None: all), with its komi; raises ProgramError and OSError."""
     try:
         reader = SGFReader(game)
-        board = GoBoard.with_rules(reader.size, rules)
+        board = GoBoard.with_rules(reader.size, replace(rules, komi=reader.komi))
         reader.play_on(board, moves)
     except ValueError as error:
         raise ProgramError(f"{game}: {error}") from None

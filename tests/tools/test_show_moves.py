@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from board.ruleset import KoRule, Rules
 from common.kernel import without_compiler
 from tests.mcts.test_pruning import made_up_classifier
 from tests.tools.in_process import ProgramRunner
-from tools.show_moves import main
+from tools.show_moves import main, read_position
 
 
 @pytest.fixture
@@ -32,6 +33,12 @@ def test_the_points_that_are_kept_are_drawn(game: Path) -> None:
     kept = [element for element in picture if element.get("class") == "kept"]
     stones = [element for element in picture if element.get("stroke") == "#16181b"]
     assert 1 <= len(kept) < 15 and len(stones) == 1
+
+
+def test_komi_is_that_of_the_record(game: Path) -> None:
+    """Networks of KataGo see it, as they do after loadsgf."""
+    game.write_text("(;GM[1]SZ[4]KM[-12.5];B[bb])")
+    assert read_position(game, None, Rules(KoRule.SIMPLE)).rules == Rules(KoRule.SIMPLE, komi=-12.5)
 
 
 @pytest.mark.parametrize(("arguments", "complaint"), [
