@@ -21,9 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tqdm import tqdm
 
-from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
+from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MAX_KOMI, MIN_BOARD_SIZE
 from common.atomic_file import write_atomically
-from common.command_line import FiniteFloat, FiniteRange, run_command
+from common.command_line import FiniteRange, run_command
 from common.cores import count_usable_cores
 from common.exit_status import tell_failures
 from common.interrupt import raise_on_sigterm
@@ -94,7 +94,7 @@ def draw(shards: list[Shard], processes: int) -> int:
 @click.option("--model", default="", help="Model file of the network that is to learn: it draws the moves of half of "
                                           "all players, so that its own positions come up. Without: the teacher all.")
 @click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE, help="Board size.")
-@click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI,
+@click.option("--komi", type=FiniteRange(-MAX_KOMI, MAX_KOMI), default=DEFAULT_KOMI,
               help="Usual komi; three games of ten have up to two points less, or one more.")
 @click.option("--keep-decided", type=FiniteRange(0, 1), default=0.3,
               help="Share of games that are played on when they are decided.")

@@ -138,6 +138,12 @@ def test_games_that_are_decided_end(tmp_path: Path, models: tuple[str, str], mon
     assert {len(game.pos) for game, _, _ in list_games(tmp_path / "drawn")} <= set(range(drawing.DECIDED_MOVES + 2))
 
 
+def test_a_komi_that_no_record_has_is_refused(tmp_path: Path) -> None:
+    """Whoever reads the games would take it for unknown, and the usual one in its place."""
+    status, said = run(tmp_path / "drawn", "--teacher", "none.bin", "--komi", "362")
+    assert status == 2 and "--komi" in said and not (tmp_path / "drawn").exists()
+
+
 def test_a_teacher_that_tells_no_lead_is_refused(tmp_path: Path) -> None:
     """And one that is not there, each in one line."""
     torch.manual_seed(1)
