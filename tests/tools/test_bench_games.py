@@ -2,9 +2,11 @@
 
 import json
 import random
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from nn.network.weights import save_network
 from tests.mcts.test_pruning import made_up_classifier
 from tests.tools.in_process import ProgramRunner
 from tools.bench import main
-from tools.benchlib import bad_moves_bench, ownership_bench
+from tools.benchlib import bad_moves_bench, ownership_bench, training_bench
 from tools.benchlib.cluster_bench import measure_play
 from tools.benchlib.evaluators import HashEvaluator
 from tools.benchlib.measure import BenchSettings, Figure
@@ -105,3 +107,26 @@ def test_what_a_way_compiles_is_no_part_of_its_time(tmp_path: Path, monkeypatch:
     with without_compiler():
         figures = [item for item in ownership_bench.measure_ownership(settings) if isinstance(item, Figure)]
     assert [(figure.name, figure.value) for figure in figures] == [("slow", 250.0), ("quick", 250.0)]
+
+
+def test_the_first_batch_is_not_what_training_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, waits = [0.0], [9.0]
+
+    def batches(_: int) -> Iterator[tuple[None, range]]:
+        clock[0] += waits.pop() if waits else 1.0
+        yield None, range(4)
+
+    def learn(*_: object) -> None:
+        clock[0] += 3.0
+
+    def make_trainer(*_: object) -> Any:
+        return SimpleNamespace(
+            network=SimpleNamespace(train=lambda: None), device=SimpleNamespace(type="cpu"), step=learn,
+            progress=SimpleNamespace(epoch=0), data=SimpleNamespace(training_batches=batches))
+
+    monkeypatch.setattr(training_bench, "Trainer", make_trainer)
+    monkeypatch.setattr(training_bench, "make_bare_step", lambda _: lambda: 4)
+    monkeypatch.setattr(training_bench, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    config: Any = None
+    *_, waiting = training_bench.measure_kind("net", config, BenchSettings(seconds=1e-9, runs=2))
+    assert waiting.value == 25.0

@@ -56,6 +56,8 @@ def measure_kind(name: str, config: TrainConfig, settings: BenchSettings) -> Ite
     steps, bare = Steps(config), Trainer(config, SUPERVISED)
     bare.network.train()
     own, other = in_stretches(steps.step, steps.trainer), in_stretches(make_bare_step(bare), bare)
+    own()  # till its first batch is there, the data are loaded
+    steps.waited = steps.spent = 0.0
     pairs = [interleave(own, other, settings.seconds) for _ in range(settings.runs)]
     yield Figure(f"training, {name}", "positions/s", tuple(speed for speed, _ in pairs))
     yield Figure(f"bare loop, {name}", "positions/s", tuple(speed for _, speed in pairs))
