@@ -112,7 +112,7 @@ def read_line(path: Path, field: str) -> dict[str, Any]:
     """Return the object in a file that has a field; raises OSError, and click.UsageError where it is none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise click.UsageError(f"{path} is no line of JSON: {error}") from None
     if not isinstance(content, dict) or field not in content:
         raise click.UsageError(f"{path} is no object with the field {field}")

@@ -62,6 +62,13 @@ def test_what_is_no_answer_is_one_line(tmp_path: Path):
         assert result.exit_code == 2 and str(answer) in result.output and str(query) not in result.output
 
 
+def test_deeply_nested_lists_are_one_line(tmp_path: Path):
+    query = tmp_path / "query.json"
+    query.write_text("[" * 100_000)
+    result = ProgramRunner().invoke(main, [str(query), str(query), "--out", str(tmp_path / "board.svg")])
+    assert result.exit_code == 2 and "query.json is no line of JSON" in result.output
+
+
 @pytest.mark.parametrize("moves", [[["B", "J9"]], [["B", "C3"], ["W", "C3"]]])
 def test_an_impossible_position(moves: list[list[str]]):
     with pytest.raises(ValueError):
