@@ -1,5 +1,6 @@
 """The match directory survives kill -9, Ctrl-C, cut lines and other options."""
 
+import errno
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from tests.tools.matches import fake, make_config, play_match, read_records
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.engine import MatchEngine
 from tools.matchlib.errors import MatchError
+from tools.matchlib.record import MatchRecord
 from tools.matchlib.runner import run_match
 from tools.matchlib.standing import play_games
 from tools.matchlib.store import CONFIG_FILE, GAMES_FILE, MatchStore
@@ -128,6 +130,33 @@ def test_cut_and_broken_lines(tmp_path: Path) -> None:
     (tmp_path / CONFIG_FILE).write_text("5")
     with pytest.raises(MatchError, match=r"match.json cannot be read"):
         play_match(tmp_path)
+
+
+def test_a_part_of_a_game_spoils_no_other_one(tmp_path: Path) -> None:
+    """A full disk takes a part of one worker's game; then there is room for another worker's."""
+    config, path = make_config(tmp_path), tmp_path / GAMES_FILE
+    store = MatchStore(config)
+    for index in (0, 2):
+        store.add(MatchRecord(index, [], "first", "first", "B+R", "resign", "", 3), b"")
+        with path.open("ab") as file:
+            file.write(b'{"index": 1, "op')
+    store.close()
+    store = MatchStore(config)
+    assert list(store.records) == [0, 2]
+    store.close()
+
+
+def test_a_disk_that_was_full_at_the_first_game_costs_no_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(store: MatchStore, *_: object) -> None:
+        (store.directory / GAMES_FILE).write_bytes(b'{"index": 0')
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch, pytest.raises(MatchError, match="the same command goes on"):
+        patch.setattr(MatchStore, "add", fail)
+        play_match(tmp_path)
+    assert len(play_match(tmp_path)) == 2
 
 
 def test_unusable_directory(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ class MatchStore:
         self.sgf_directory = self.directory / "sgf"
         self.log_directory = self.directory / "logs"
         self.records: dict[int, MatchRecord] = {}
+        self._complete = 0  # bytes of the games file that are whole lines
         self._lock = threading.Lock()
         try:
             self.sgf_directory.mkdir(parents=True, exist_ok=True)
@@ -50,8 +51,9 @@ class MatchStore:
                              status_of(error)) from error
 
     def forget_options(self) -> None:
-        """Let a match with other options begin here: an engine could not be started, and its command can be mended."""
-        (self.directory / CONFIG_FILE).unlink(missing_ok=True)
+        """Let a match with other options begin here: no game is kept, and an engine's command can be mended."""
+        for name in (GAMES_FILE, CONFIG_FILE):  # of games there is a part of the first one at most
+            (self.directory / name).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Let another match use the directory."""
@@ -63,13 +65,19 @@ class MatchStore:
         self._write_config({**self._config, "names": list(names)})
 
     def add(self, record: MatchRecord, sgf: bytes) -> None:
-        """Keep a finished game; safe to call from several threads. Raises OSError when the disk fails."""
+        """Keep a finished game; safe to call from several threads. Raises OSError when the disk fails.
+
+        What a crash or a full disk has left of another game is removed first.
+        """
+        line = record.to_json().encode() + b"\n"
         with self._lock:
             write_atomically(self.sgf_directory / game_file_name(record.index), sgf)
             with (self.directory / GAMES_FILE).open("ab") as file:
-                file.write(record.to_json().encode() + b"\n")
+                file.truncate(self._complete)
+                file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
+            self._complete += len(line)
             self.records[record.index] = record
 
     def _take_directory(self) -> None:
@@ -106,15 +114,12 @@ class MatchStore:
         write_atomically(self.directory / CONFIG_FILE, text.encode() + b"\n")
 
     def _load_games(self) -> None:
-        """Read the games; a last line cut short by a crash is removed."""
+        """Read the games; a last line cut short by a crash does not count."""
         path = self.directory / GAMES_FILE
         if not path.exists():
             return
         data = path.read_bytes()
-        complete = data.rfind(b"\n") + 1
-        if complete < len(data):
-            with path.open("r+b") as file:
-                file.truncate(complete)
+        self._complete = data.rfind(b"\n") + 1
         try:
             self.records = {record.index: record for record in read_records(data)}
         except ValueError as error:
