@@ -101,7 +101,7 @@ class FakeEngine:
 
     def answer(self, words: list[str]) -> str:
         name, arguments = words[0], words[1:]
-        if name == "list_commands":
+        if name == "list_commands" and not self.options.unlisted:
             commands = "protocol_version name version list_commands quit boardsize clear_board play genmove"
             commands += "" if self.options.bare else " komi time_settings time_left"
             return "= " + "\n".join((commands + " ".join(["", *CGOS_COMMANDS] if self.options.cgos else [])).split())
@@ -138,6 +138,7 @@ def main() -> None:
     parser.add_argument("--pass-from", type=int, default=10**9)
     parser.add_argument("--refuse-play", action="store_true")
     parser.add_argument("--bare", action="store_true")
+    parser.add_argument("--unlisted", action="store_true", help="do not know list_commands")
     parser.add_argument("--cgos", default="", help="know the commands of CGOS; the analysis to give")
     parser.add_argument("--deaf", action="store_true", help="do not quit when told to")
     parser.add_argument("--each-game", action="store_true", help="count moves anew in each game")

@@ -51,6 +51,11 @@ def test_resigning_with_analysis(tmp_path: Path) -> None:
     assert (record.result, record.reason) == ("W+R", "resign")
 
 
+def test_an_engine_that_lists_nothing_is_asked_in_plain_gtp(tmp_path: Path) -> None:
+    records = play_match(tmp_path, "--unlisted", "--unlisted", client="cgos")
+    assert [record.reason for record in records] == ["score", "score"]
+
+
 @pytest.mark.slow
 def test_many_games_of_the_engine_without_an_illegal_move(tmp_path: Path) -> None:
     """Hiyoko against itself on 4x4, as on CGOS: clock, superko, all stones alive, analysis with every move."""

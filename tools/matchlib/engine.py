@@ -9,6 +9,8 @@ from gtp.engine_process import EngineError, GtpProcess, Reply
 from tools.matchlib.errors import MatchError
 
 REQUIRED_COMMANDS = ("boardsize", "clear_board", "play", "genmove")
+# What an engine without list_commands may know; to refuse one of the others costs it nothing.
+USUAL_COMMANDS = frozenset((*REQUIRED_COMMANDS, "komi", "time_settings", "time_left"))
 # One second a move for the move that only makes an engine load what it needs.
 WARM_UP_TIME_SETTINGS = "time_settings 0 1 1"
 
@@ -28,7 +30,7 @@ class MatchEngine:
         self.log_path = log_path
         self.hang_limit = hang_limit
         self._process: GtpProcess | None = None
-        self._known: frozenset[str] | None = None
+        self._known = USUAL_COMMANDS
 
     def start(self, size: int, has_clock: bool) -> None:
         """Start the process when there is none and check that it can play at all.
@@ -45,7 +47,7 @@ class MatchEngine:
         try:
             self._process = GtpProcess(self.command, self.log_path)
             listing = self.ask("list_commands")
-            self._known = frozenset(listing.text.split()) if listing.is_success else None
+            self._known = frozenset(listing.text.split()) if listing.is_success else USUAL_COMMANDS
             missing = [name for name in REQUIRED_COMMANDS if not self.knows(name)]
             if missing:
                 raise MatchError(f"{self.command[0]} lacks the GTP command {missing[0]}")
@@ -72,8 +74,8 @@ class MatchEngine:
         return " ".join(text for text in texts if text)
 
     def knows(self, name: str) -> bool:
-        """Return whether the engine lists the command; True when it lists nothing."""
-        return self._known is None or name in self._known
+        """Return whether the engine lists the command; one that lists nothing knows the usual ones."""
+        return name in self._known
 
     def prepare(self, size: int, komi: float, time_seconds: int | None, greeting: Sequence[str] = ()) -> None:
         """Set a new game up, in the order of CGOS; commands that the engine lacks are left out.
