@@ -4,13 +4,15 @@ import itertools
 import math
 from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from board.stone import Stone
+from gtp.engine_process import EngineTimeoutError
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.elo import estimate_elo, format_estimate, get_elo, get_wilson_interval
-from tools.matchlib.errors import MatchError
+from tools.matchlib.errors import GameFault, MatchError
 from tools.matchlib.game import MatchGame
 from tools.matchlib.openings import generate_openings, get_canonical_form, get_center_points, get_openings
 from tools.matchlib.record import MatchRecord, SideTime
@@ -142,6 +144,23 @@ def test_a_game_is_scored_as_the_match_says(scoring: str, result: str) -> None:
         game.referee.play(Stone.BLACK, f"{column}{number}")
     game.referee.play(Stone.WHITE, "A1")  # dead, but on the board
     assert game._record_score().result == result
+
+
+@pytest.mark.parametrize(("seconds", "hang_limit", "reason"), [
+    (1, 20.0, "time"), (1, 2.0, "time"), (60, 2.0, "timeout"), (None, 2.0, "timeout"),
+])
+def test_who_does_not_answer_while_there_was_time_has_not_lost_on_time(
+    seconds: int | None, hang_limit: float, reason: str,
+) -> None:
+    def hang(command: str, limit: float) -> None:
+        raise EngineTimeoutError
+
+    engine = SimpleNamespace(ask=hang, knows=lambda _: False)
+    game = MatchGame(config(time_seconds=seconds, hang_limit=hang_limit), 0, [],
+                     {"first": engine, "second": engine})  # type: ignore[dict-item]
+    with pytest.raises(GameFault) as raised:
+        game._think(Stone.BLACK)
+    assert raised.value.reason == reason and game.times[Stone.BLACK].seconds == min((seconds or 60) + 5, hang_limit)
 
 
 def test_a_match_is_another_one_with_any_other_option_that_changes_games() -> None:

@@ -104,8 +104,9 @@ class MatchGame:
         try:
             reply = engine.ask(request, limit)
         except EngineTimeoutError as error:
-            self.times[color].add(min(limit, self.config.hang_limit))
-            is_flagged = time_left is not None and limit <= self.config.hang_limit
+            waited = min(limit, self.config.hang_limit)
+            self.times[color].add(waited)
+            is_flagged = time_left is not None and waited > time_left
             raise GameFault(color, "time" if is_flagged else error.reason, str(error)) from error
         except EngineError as error:
             raise GameFault(color, error.reason, str(error)) from error
