@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from common.lock_file import take_lock
+from tests.marks import unix_only
 from tests.tools.in_process import run_in_process
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
@@ -30,6 +32,7 @@ def tune(tmp_path: Path, *options: str) -> Any:
     (["--first", "main.py {c}", "--float", "c:1"], "c:1 is not NAME:LOW:HIGH"),
     (["--first", "main.py {c}", "--float", "c:2:1"], "c:2:1: the range must go up"),
     (["--first", "main.py {c}", "--float", "c:0:nan"], "c:0:nan: the range must go up"),
+    (["--first", "main.py {c}", "--float", "c:-1e308:1e308"], "c:-1e308:1e308: the range must go up"),
     (["--first", "main.py {c}", "--float", "c:0:much"], "0 and much must be numbers"),
     (["--first", "main.py {c}", "--float", "c:0:1:log"], "must begin above 0"),
     (["--first", "main.py {c}", "--int", "c:0:1.5"], "whole numbers"),
@@ -97,6 +100,19 @@ def test_a_study_lies_in_its_folder_whatever_that_is_called(tmp_path: Path) -> N
         study = run_study(TuneConfig(match, [read_range("n:0:6", True)], 1, batch=2), lambda _: Standing(1, 0, 1))
         assert len(study.trials) == 1
         assert {path.name for path in match.directory.iterdir()} == {STUDY_FILE, LOCK_FILE}
+
+
+@unix_only
+@needs_optuna
+def test_a_study_is_not_begun_while_another_run_may_begin_it(tmp_path: Path) -> None:
+    from tools.tunelib.study import LOCK_FILE, STUDY_FILE, Standing, TuneConfig, run_study
+
+    config = TuneConfig(MatchConfig("main.py {n}", "other", tmp_path, games=2), [read_range("n:0:6", True)], 1, batch=2)
+    lock = take_lock(tmp_path / LOCK_FILE)
+    assert lock is not None
+    with lock, pytest.raises(MatchError, match="another tune.py is at work"):
+        run_study(config, lambda _: Standing(1, 0, 1))
+    assert not (tmp_path / STUDY_FILE).exists()
 
 
 @pytest.mark.slow

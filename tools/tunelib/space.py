@@ -59,7 +59,7 @@ def read_range(text: str, is_whole: bool) -> Tunable:
         low, high = (float(number) for number in rest[:2])
     except ValueError:
         raise ValueError(f"{text}: {rest[0]} and {rest[1]} must be numbers") from None
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+    if not 0.0 < high - low < math.inf:  # nor nan
         raise ValueError(f"{text}: the range must go up, from a number to a greater one")
     if is_log and low <= 0.0:
         raise ValueError(f"{text}: with log the range must begin above 0")

@@ -133,9 +133,9 @@ def try_setting(study: optuna.Study, config: TuneConfig, play: PlayGames) -> Non
 
 def run_study(config: TuneConfig, play: PlayGames = play_games) -> optuna.Study:
     """Try settings until there are as many as asked for; raises MatchError and KeyboardInterrupt as a match does."""
-    study = open_study(config)
     taken = MatchError(f"another tune.py is at work in {config.match.directory}")
     with hold_lock(config.match.directory / LOCK_FILE, taken):
+        study = open_study(config)
         repeat_broken_trials(study)
         failed = 0  # settings in a row
         while len(judged_trials(study)) < config.trials:
