@@ -27,10 +27,10 @@ def take_lock(path: Path) -> IO[str] | None:
 
 
 @contextmanager
-def hold_lock(path: Path, refusal: Exception) -> Iterator[None]:
-    """Hold the lock in this block; raises `refusal` while another one holds it, and OSError."""
+def hold_lock(path: Path, refusal: Exception) -> Iterator[IO[str]]:
+    """Hold the lock in this block, by this file; raises `refusal` while another one holds it, and OSError."""
     lock = take_lock(path)
     if lock is None:
         raise refusal
     with lock:
-        yield
+        yield lock

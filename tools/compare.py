@@ -7,6 +7,7 @@
 Every way is a change of one base. What is done is kept: the same command goes on where it was stopped.
 """
 
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -20,8 +21,11 @@ from common.atomic_file import write_atomically
 from common.command_line import FiniteRange, run_command
 from common.exit_status import ProgramError, tell_failures
 from common.interrupt import raise_on_sigterm
+from common.lock_file import hold_lock
 from common.print_console import print_out
 from tools.comparelib.ways import BASE, WAYS, check_options, choose_ways, read_way
+
+LOCK_FILE = "compare.lock"
 
 
 @click.command(context_settings={"show_default": True})
@@ -51,7 +55,10 @@ def main(out: Path, ways: str, texts: tuple[str, ...], **options: Any) -> None:
         check_options("--base", config.base)
     except ValueError as error:
         raise ProgramError(str(error)) from None
-    with tell_failures(out, stopped="stopped: the same command goes on"), raise_on_sigterm():
+    taken = ProgramError(f"another compare.py, or a training that one left behind, is at work in {config.directory}")
+    with (tell_failures(out, stopped="stopped: the same command goes on"), raise_on_sigterm(),
+          hold_lock(config.directory / LOCK_FILE, taken) as lock):
+        os.set_inheritable(lock.fileno(), True)  # trainings hold it, too
         for way in chosen:
             print_out(f"[{len(outcomes) + 1}/{len(chosen)}] {way.name}: {shlex.join(config.command_of(way)[2:])}")
             row = train_way(config, way)

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from common.exit_status import EXIT_REFUSED, ProgramError
+from common.exit_status import EXIT_REFUSED, SIGNAL_STATUS, ProgramError
 from program import PROGRAM_FOLDER
 from tools.benchlib.measure import BenchSettings, measure
 from tools.benchlib.network_bench import make_network_work
@@ -72,6 +72,23 @@ class Outcome:
     match: Standing | None  # against the base at equal time
 
 
+def run_program(command: list[str]) -> int:
+    """Run a program to its end and return its status.
+
+    Raises KeyboardInterrupt once the program has ended, too: it is told of the stop, once, and may take its time to
+    keep what it has done. subprocess.run would kill it after a quarter of a second. What may be inherited, it inherits.
+    """
+    # Ctrl-C does not reach another session.
+    with subprocess.Popen(command, start_new_session=True, close_fds=False) as process:
+        try:
+            status = process.wait()
+        except KeyboardInterrupt:
+            process.terminate()
+            process.wait()
+            raise
+    return status if status >= 0 else SIGNAL_STATUS - status
+
+
 def train_way(config: CompareConfig, way: TrainWay) -> dict[str, str]:
     """Train a way, or go on with it, or do nothing where that is done; return the last row of its table.
 
@@ -79,7 +96,7 @@ def train_way(config: CompareConfig, way: TrainWay) -> dict[str, str]:
     """
     model = config.model_of(way)
     model.parent.mkdir(parents=True, exist_ok=True)
-    status = subprocess.run(config.command_of(way), check=False).returncode
+    status = run_program(config.command_of(way))
     if status:
         raise TrainingFailed(way, status)
     with model.with_name(f"{way.name}-metrics.csv").open(encoding="utf-8", newline="") as file:
