@@ -73,6 +73,18 @@ def test_networks_that_have_learnt_on_play_anew(tmp_path: Path, monkeypatch: pyt
     assert matches[0] == matches[1] and len({match.directory for match in matches}) == 3
 
 
+@pytest.mark.parametrize(("base", "size"), [
+    ("--head pooled", 9), ("--head pooled --size 13", 13), ("--size=13 --size 7 --blocks 2", 7),
+])
+def test_networks_play_on_the_board_that_they_learn(
+    base: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    matches: list[MatchConfig] = []
+    monkeypatch.setattr(runs, "play_games", matches.append)
+    play_base(CompareConfig(tmp_path, tmp_path, 1.0, base, games=2), WAYS[1], WAYS[0])
+    assert [match.size for match in matches] == [size]
+
+
 def test_a_training_that_fails_ends_the_comparison_with_its_status(tmp_path: Path, commands: list[list[str]]) -> None:
     done = compare(tmp_path, "--ways", "optimizer-sgd")
     assert done.returncode == 3

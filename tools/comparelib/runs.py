@@ -1,5 +1,6 @@
 """The run of one way: train.py in a process of its own, what its table says, its speed, its games."""
 
+import argparse
 import csv
 import hashlib
 import shlex
@@ -8,6 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from board.constant import BOARD_SIZE
 from common.exit_status import EXIT_REFUSED, SIGNAL_STATUS, ProgramError
 from program import PROGRAM_FOLDER
 from tools.benchlib.measure import BenchSettings, measure
@@ -50,6 +52,13 @@ class CompareConfig:
     games: int = 0
     seconds: float = 0.1
     use_gpu: bool = False
+
+    @property
+    def board_size(self) -> int:
+        """The board size of the matches: the smallest one that the base learns, as train.py takes --size."""
+        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+        parser.add_argument("--size", type=int, action="append", default=[])
+        return min(parser.parse_known_args(split_words(self.base))[0].size, default=BOARD_SIZE)
 
     def model_of(self, way: TrainWay) -> Path:
         """Return the model file of a way."""
@@ -121,4 +130,5 @@ def play_base(config: CompareConfig, way: TrainWay, base: TrainWay) -> Standing 
     first, second = (f"main.py --model {shlex.quote(str(model))} --const-time {config.seconds:g}" for model in models)
     digests = [hashlib.sha256(model.read_bytes()).digest() for model in models if model.is_file()]
     folder = f"match-{hashlib.sha256(b''.join(digests)).hexdigest()[:12]}"
-    return play_games(MatchConfig(first, second, config.directory / way.name / folder, games=config.games))
+    return play_games(MatchConfig(first, second, config.directory / way.name / folder, games=config.games,
+                                  size=config.board_size))
