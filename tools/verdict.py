@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from common.atomic_file import write_atomically
 from common.command_line import run_command
 from common.exit_status import tell_failures
+from common.interrupt import raise_on_sigterm
 from common.print_console import print_err, print_out
 from gtp.engine_process import EngineError
 from tools.matchlib.command import split_command
@@ -92,7 +93,8 @@ def run(folder: Path, pair: EnginePair, csv_path: Path | None) -> None:
               help="File for one line a game.")
 def main(folder: Path, theirs: str, ours: str, names: tuple[str, str], csv_path: Path | None) -> None:
     """Compare two engines' verdicts about the finished games of FOLDER (and the folders in it)."""
-    with TemporaryDirectory(prefix="hiyoko-verdict-") as log_folder, tell_failures(csv_path or log_folder):
+    with (TemporaryDirectory(prefix="hiyoko-verdict-") as log_folder, tell_failures(csv_path or log_folder),
+          raise_on_sigterm()):
         run(folder, EnginePair((theirs, ours), names, Path(log_folder)), csv_path)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import csv
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from board.go_board import GoBoard
 from gtp.engine_process import EngineError
 from tests.tools.in_process import run_in_process
-from tools.verdict import main
+from tools.verdict import EnginePair, main
 from tools.verdictlib.position import NotFinishedError, list_plays, read_finished_game
 from tools.verdictlib.report import draw_board, format_disagreement, format_summary
 from tools.verdictlib.verdict import Comparison, Verdict, parse_points, parse_score
@@ -79,6 +80,19 @@ def test_a_disagreement_is_printed_with_the_board_and_kept(game: Path, tmp_path:
     told = (tmp_path / "ours.log").read_text().splitlines()
     assert told[1:5] == ["boardsize 5", "boardsize 5", "komi 0.5", "clear_board"]
     assert told[5:7] == ["play black A4", "play white A2"] and "play white pass" in told
+
+
+@pytest.mark.parametrize(("name", "status"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_what_was_found_is_kept_when_it_is_stopped(
+    game: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, status: int,
+) -> None:
+    old = signal.signal(signal.SIGTERM, lambda *_: None)
+    monkeypatch.setattr(EnginePair, "compare", lambda *_: signal.raise_signal(getattr(signal, name)))
+    try:
+        done = verdict(str(game.parent), "--csv", str(tmp_path / "table.csv"), "--theirs", "python", "--ours", "python")
+    finally:
+        signal.signal(signal.SIGTERM, old)
+    assert done.returncode == status and "on 0 finished games" in done.stdout and (tmp_path / "table.csv").exists()
 
 
 def test_agreement_is_silent(game: Path, tmp_path: Path) -> None:
