@@ -6,6 +6,7 @@ Status 3, with one line that names the figure, where the games of the newest gen
 before, or where the Elo has fallen several times in a row, by more than chance explains.
 """
 
+import math
 import statistics
 import sys
 from pathlib import Path
@@ -26,8 +27,11 @@ RunRows = dict[int, dict[str, str]]
 
 
 def column(rows: RunRows, name: str) -> list[tuple[int, float]]:
-    """Return generation and value of all rows that have the column, in their order."""
-    return [(number, float(row[name])) for number, row in sorted(rows.items()) if row.get(name)]
+    """Return generation and value of all rows that have the column, in their order; raises ValueError for no number."""
+    values = [(number, float(row[name])) for number, row in sorted(rows.items()) if row.get(name)]
+    if not all(math.isfinite(value) for _, value in values):
+        raise ValueError(f"{name} is not a finite number everywhere")
+    return values
 
 
 def judge_length(rows: RunRows, percent: int) -> str:

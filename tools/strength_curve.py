@@ -28,6 +28,7 @@ from tools.treelib.svg import FONT
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 664, 360, 56, 20, 44, 48
 COLORS = ("#3b7dd8", "#d08a00", "#2f9e44", "#8a4fbf")
 COLUMNS = ("player", "playouts", "percent", "games")
+MOST = 1e15  # playouts or games that a table may name
 
 
 class MatchPoint(NamedTuple):
@@ -45,7 +46,7 @@ def read_table(path: Path) -> dict[str, list[MatchPoint]]:
         for number, row in enumerate(csv.DictReader(file), 2):
             try:
                 point = MatchPoint(float(row["playouts"]), float(row["percent"]), int(row["games"] or 0))
-                if not (math.inf > point.playouts >= 1.0 and 0.0 <= point.percent <= 100.0 and point.games >= 0):
+                if not (MOST >= point.playouts >= 1.0 and 0.0 <= point.percent <= 100.0 and 0 <= point.games <= MOST):
                     raise ValueError
                 player = row["player"].strip()
             except (AttributeError, KeyError, TypeError, ValueError):
@@ -99,8 +100,8 @@ def main(table: Path, out: Path) -> None:
     """Draw the curves of a table."""
     try:
         curves = draw_curves(read_table(table))
-    except UnicodeDecodeError:
-        raise ProgramError(f"{table} is no text") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise ProgramError(f"{table} is no table") from None
     except ValueError as error:
         raise ProgramError(str(error)) from None
     with tell_failures(out):

@@ -43,7 +43,8 @@ def test_a_run_without_a_table_goes_on(tmp_path: Path) -> None:
     done = run_in_process(main, "--metrics", str(tmp_path / "none.csv"))
     assert done.returncode == 0 and "there is no" in done.stderr and "none.csv" in done.stderr
     path = tmp_path / "bad.csv"
-    for content in (b"generation,game_length\n1,long\n", b"", bytes(range(256))):
+    for content in (b"generation,game_length\n1,long\n", b"generation,game_length\n1,9\n2,9\n3,9\n4,nan\n", b"",
+                    bytes(range(256))):
         path.write_bytes(content)
         done = run_in_process(main, "--metrics", str(path))
         assert done.returncode == 2 and "bad.csv is not the table of a run" in done.stderr

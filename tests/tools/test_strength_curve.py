@@ -22,7 +22,10 @@ def test_points_stand_where_the_table_says_and_the_picture_of_the_documents_is_d
     assert "a<b" in [element.text for element in picture.iter() if element.tag.endswith("text")]
 
 
-@pytest.mark.parametrize("row", ["uct,many,50,20", "uct,100,101,20", "uct,0,50,20", ""])
+@pytest.mark.parametrize("row", [
+    "uct,many,50,20", "uct,100,101,20", "uct,0,50,20", "", "uct,1.5e308,50,20", "uct,nan,50,20",
+    "uct,100,50,1" + "0" * 400, "u" * 200_000 + ",100,50,20",
+], ids=range(8))
 def test_what_is_no_table_is_one_line(row: str, tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text(f"player,playouts,percent,games\n{row}\n")
     run = run_in_process(main, str(tmp_path / "table.csv"), "--out", str(tmp_path / "x.svg"))
