@@ -86,6 +86,8 @@ def test_no_opening_and_files(tmp_path: Path) -> None:
     path = tmp_path / "openings.txt"
     path.write_text("# three openings\ne5 c3\n\nD4   # one move\npass E5\n")
     assert get_openings(config(openings=str(path))) == [["E5", "C3"], ["D4"], ["pass", "E5"]]
+    path.write_text("\ufeffE5\n", encoding="utf-8")  # as some editors begin a file
+    assert get_openings(config(openings=str(path))) == [["E5"]]
     for text, message in [("E5 E5\n", ":1: E5 is occupied"), ("E5\nZ1\n", ":2: 'Z1'"), ("# none\n", "no openings"),
                           ("pass pass\n", "ends the game")]:
         path.write_text(text)

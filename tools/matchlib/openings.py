@@ -93,7 +93,7 @@ def read_openings(path: Path, size: int) -> list[Opening]:
         MatchError: The file cannot be read, has no opening or an illegal move.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise MatchError(f"cannot read the openings {path}: {reason}") from error
