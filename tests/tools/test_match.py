@@ -271,6 +271,12 @@ def test_the_record_has_names_komi_and_the_clock_of_each_side() -> None:
     assert nodes[2].get("C") == "W+R (resign): Black resigned"
 
 
+def test_a_name_of_bytes_that_are_no_text_costs_no_game(tmp_path: Path) -> None:
+    play_match(tmp_path, "--pass-from 1", "--pass-from 1", games=1, names=("\udcffa", "b"))
+    game = sgf.Sgf_game.from_bytes((tmp_path / "sgf" / "game00001.sgf").read_bytes())
+    assert (game.get_player_name("b"), game.get_player_name("w")) == ("?a", "b")
+
+
 @pytest.mark.parametrize(("own", "given", "names"), [
     (["GNU Go 3.8", "Pachi"], None, ("GNU Go 3.8", "Pachi")), (["", ""], None, ("first", "second")),
     (["Hiyoko 1", "Hiyoko 1"], None, ("Hiyoko 1 (first)", "Hiyoko 1 (second)")),

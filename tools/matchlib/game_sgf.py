@@ -16,7 +16,8 @@ def format_sgf(game: MatchGame, record: MatchRecord, names: tuple[str, str]) -> 
     config = game.config
     document = sgf.Sgf_game(size=config.size)
     root = document.get_root()
-    name_of = dict(zip(SIDES, names, strict=True))
+    # A command line may have bytes that are no text, and SGF has no letters for them.
+    name_of = {side: name.encode(errors="replace").decode() for side, name in zip(SIDES, names, strict=True)}
     root.set("PB", name_of[game.sides[Stone.BLACK]])
     root.set("PW", name_of[game.sides[Stone.WHITE]])
     root.set("KM", config.komi)
