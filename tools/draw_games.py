@@ -43,7 +43,7 @@ def name_network(path: str) -> str:
     return path and str(Path(path).resolve())
 
 
-def hold_folder(folder: Path) -> AbstractContextManager[None]:
+def hold_folder(folder: Path) -> AbstractContextManager[object]:
     """Be the only one in a block who draws games into a folder, which is made; that raises LabelError and OSError."""
     taken = LabelError(f"another run draws games into {folder}: let it end, or give another --out-dir")
     return hold_lock(folder / LOCK_FILE, taken)

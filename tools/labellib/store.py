@@ -14,7 +14,7 @@ from nn.data.labels import LabelFile, Labels, read_labels
 from tools.labellib.teacher import LabelError
 
 
-def hold_labels(out: Path) -> AbstractContextManager[None]:
+def hold_labels(out: Path) -> AbstractContextManager[object]:
     """Keep other runs from the labels of a file in a block, which raises LabelError while one has them, and OSError."""
     taken = LabelError(f"another run makes {out}: let it end, or give another --out")
     return hold_lock(out.with_name(f".{out.name}.lock"), taken)
