@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE, PASS
 from board.go_board import GoBoard, IllegalMoveError
+from board.ruleset import format_komi
 from board.stone import Stone
 from common.command_line import FiniteFloat, FiniteRange, run_command
 from common.exit_status import tell_failures
@@ -167,7 +168,8 @@ def main(out: Path, board_size: int, komi: float, model: str, visits: int, minut
     with tell_failures(out, stopped=stopped), hold_lock(out.with_name(f".{out.name}.lock"), taken):
         book = Book.read(out) if out.exists() else Book(board_size, komi)
         if (book.board_size, book.komi) != (board_size, komi):
-            raise BookError(f"{out} is for size {book.board_size} and komi {book.komi:g}: give --size and --komi so")
+            raise BookError(f"{out} is for size {book.board_size} and komi {format_komi(book.komi)}: "
+                            "give --size and --komi so")
         options = EngineOptions(size=board_size, komi=komi, visits=visits, strict_visits=visits,
                                 model=find_model(model))
         engine = Engine(options.for_model(), make_source(options))

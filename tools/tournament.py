@@ -19,6 +19,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from board.ruleset import format_komi
 from common.atomic_file import write_atomically
 from common.command_line import run_command
 from common.exit_status import ProgramError, status_of
@@ -53,7 +54,7 @@ def write_page(directory: Path, title: str, players: list[Entrant], pairings: li
 def run_tournament(players: list[Entrant], config: MatchConfig) -> None:
     """Play what is missing, keep the page up to date, and print the table; raises as a match does."""
     clock = f", {config.time_seconds} s a side" if config.time_seconds else ""
-    title = f"{len(players)} players, {config.size}x{config.size}, komi {config.komi:g}{clock}"
+    title = f"{len(players)} players, {config.size}x{config.size}, komi {format_komi(config.komi)}{clock}"
     pairings = make_pairings(players, config)
     try:
         for _ in play_rounds(pairings, config.games):

@@ -174,3 +174,7 @@ def test_a_match_is_another_one_with_any_other_option_that_changes_games() -> No
     for name, value in {**others, **free}.items():
         other = replace(config(), **{name: value})  # type: ignore[arg-type]
         assert (other.get_fingerprint() == config().get_fingerprint()) == (name in free), name
+
+
+def test_tables_tell_komi_with_all_its_digits() -> None:
+    assert "komi 1234567.5, area" in format_table(config(komi=1234567.5), ("a", "b"), [])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from board.ruleset import format_komi
 from tools.matchlib.config import SIDES, MatchConfig
 from tools.matchlib.elo import estimate_elo, format_estimate
 from tools.matchlib.record import REASONS, MatchRecord
@@ -53,8 +54,8 @@ def format_table(config: MatchConfig, names: tuple[str, str], records: Iterable[
     games = list(records)
     clock = f", {config.time_seconds} s a side" if config.time_seconds is not None else ""
     title = (
-        f"{names[0]} against {names[1]}: {len(games)} games, {config.size}x{config.size}, komi {config.komi:g}, "
-        f"{config.scoring} scoring{clock}"
+        f"{names[0]} against {names[1]}: {len(games)} games, {config.size}x{config.size}, "
+        f"komi {format_komi(config.komi)}, {config.scoring} scoring{clock}"
     )
     rows = [("", *names), *_get_result_rows(games), *_get_time_rows(games)]
     return "\n".join([title, "", *align(rows), "", *_get_summary(games, names)])

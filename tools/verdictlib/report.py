@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from board.constant import GTP_X_COORDINATE
 from board.go_board import GoBoard
+from board.ruleset import format_komi
 from board.stone import Stone
 from sgf.match_result import format_score
 from tools.verdictlib.verdict import Comparison
@@ -35,7 +36,7 @@ def draw_board(board: GoBoard, marked: Iterable[int]) -> str:
 
 def format_disagreement(one: Comparison, names: tuple[str, str]) -> str:
     """Return what both say about a game, and the board."""
-    lines = [f"{one.name}, after move {one.board.moves - 1}, komi {one.board.get_komi():g}: "
+    lines = [f"{one.name}, after move {one.board.moves - 1}, komi {format_komi(one.board.get_komi())}: "
              f"{len(one.differing)} points differ"]
     for name, verdict in zip(names, (one.theirs, one.ours), strict=True):
         dead = format_points(one.board, verdict.dead) or "nothing"
@@ -67,7 +68,7 @@ def format_csv(comparisons: Iterable[Comparison]) -> str:
     writer.writerow(CSV_COLUMNS)
     for one in comparisons:
         writer.writerow([
-            one.name, one.board.moves - 1, f"{one.board.get_komi():g}", format_score(one.theirs.score),
+            one.name, one.board.moves - 1, format_komi(one.board.get_komi()), format_score(one.theirs.score),
             format_score(one.ours.score), format_points(one.board, one.theirs.dead),
             format_points(one.board, one.ours.dead), format_points(one.board, one.theirs.seki),
             format_points(one.board, one.differing), one.same_dead, one.same_score, one.same_winner,
