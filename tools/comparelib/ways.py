@@ -1,11 +1,10 @@
 """Ways to train: names for options of train.py, each a change of one base."""
 
-import re
 from typing import NamedTuple
 
 from tools.matchlib.command import split_words
+from tools.matchlib.config import FOLDER_NAME
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 BASE_NAME = "base"
 BASE = ("--head pooled --filters 32 --blocks 4 --batch-size 128 --schedule cosine --optimizer muon "
         "--learning-rate 0.02 --value-weight 1 --value-blend 0.9 --teacher-weight 0.8 --ema 0.99 --test-share 0.02")
@@ -39,7 +38,7 @@ WAYS = (
 def read_way(text: str) -> TrainWay:
     """Return the way of a text NAME=OPTIONS; raises ValueError."""
     name, separator, options = text.partition("=")
-    if not NAME.fullmatch(name) or not separator:
+    if not FOLDER_NAME.fullmatch(name) or not separator:
         raise ValueError(f"{text[:60]!r} is not NAME=OPTIONS (a name has letters, digits and ._+-)")
     check_options(f"--way {name}", options)
     return TrainWay(name, options.strip())

@@ -1,6 +1,7 @@
 """What a match is: the frozen options."""
 
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from tools.matchlib.errors import MatchError
 SIDES = ("first", "second")
 # A game with more moves than this many times the points of the board does not end by itself.
 MAX_MOVES_FACTOR = 4
+# What users name where the name becomes that of a folder, or a part of it.
+FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 BUILT_IN_OPENINGS = ("center", "random", "none")
 
 

@@ -61,8 +61,8 @@ def format_table(config: MatchConfig, names: tuple[str, str], records: Iterable[
     return "\n".join([title, "", *align(rows), "", *_get_summary(games, names)])
 
 
-def _get_result_rows(games: list[MatchRecord]) -> list[tuple[str, str, str]]:
-    rows = []
+def _get_result_rows(games: list[MatchRecord]) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
     won = {side: [game for game in games if game.winner == side] for side in SIDES}
     rows.append(("wins", *(str(len(won[side])) for side in SIDES)))
     for color in ("Black", "White"):
@@ -76,17 +76,17 @@ def _get_result_rows(games: list[MatchRecord]) -> list[tuple[str, str, str]]:
         counts = [sum(game.reason == reason for game in won[side]) for side in SIDES]
         if any(counts):
             rows.append((WIN_LABELS[reason], *map(str, counts)))
-    return [(row[0], row[1], row[2]) for row in rows]
+    return rows
 
 
-def _get_time_rows(games: list[MatchRecord]) -> list[tuple[str, str, str]]:
+def _get_time_rows(games: list[MatchRecord]) -> list[tuple[str, ...]]:
     means, peaks = [], []
     for side in SIDES:
         times = [game.times[side] for game in games]
         moves = sum(time.moves for time in times)
         means.append(f"{sum(time.seconds for time in times) / moves:.3f}" if moves else "-")
         peaks.append(f"{max(time.max_seconds for time in times):.3f}" if moves else "-")
-    return [("seconds a move", means[0], means[1]), ("slowest move, seconds", peaks[0], peaks[1])]
+    return [("seconds a move", *means), ("slowest move, seconds", *peaks)]
 
 
 def _get_summary(games: list[MatchRecord], names: tuple[str, str]) -> list[str]:

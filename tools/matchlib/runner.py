@@ -17,7 +17,6 @@ from tools.matchlib.report import format_game_line, format_table
 from tools.matchlib.store import MatchStore
 
 POLL_SECONDS = 0.2
-DEFAULT_NAMES = ("first", "second")
 
 
 def run_match(config: MatchConfig) -> None:
@@ -67,7 +66,7 @@ def play_missing_games(config: MatchConfig, store: MatchStore) -> None:
 
 
 def _print_table(config: MatchConfig, store: MatchStore) -> None:
-    names = config.names or store.names or DEFAULT_NAMES
+    names = config.names or store.names or SIDES
     print_out("\n" + format_table(config, names, (record for _, record in sorted(store.records.items()))))
 
 
@@ -82,7 +81,7 @@ class MatchPool:
         self.config = config
         self.store = store
         self.openings = openings
-        self.names = DEFAULT_NAMES
+        self.names = SIDES
         self._pending = deque(pending)
         self._stop = threading.Event()
         self._print_lock = threading.Lock()

@@ -1,21 +1,18 @@
 """A round robin: everybody meets everybody, a few games in turn, each pairing a match directory of its own."""
 
 import itertools
-import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from tools.matchlib.config import MatchConfig
+from tools.matchlib.config import FOLDER_NAME, MatchConfig
 from tools.matchlib.rating import PairResult, Rating, rate_players
 from tools.matchlib.record import MatchRecord
 from tools.matchlib.report import count_results
 from tools.matchlib.runner import open_match, play_missing_games
 from tools.matchlib.store import MatchStore
 
-# Names are parts of file names.
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,39}")
 # A multiple of these is played in turn: both players are Black once in each opening.
 GAMES_PER_ROUND = 2
 
@@ -30,7 +27,7 @@ class Entrant(NamedTuple):
 def read_player(text: str) -> Entrant:
     """Return the player of a text NAME=COMMAND; raises ValueError."""
     name, _, command = text.partition("=")
-    if not NAME.fullmatch(name) or not command.strip():
+    if not FOLDER_NAME.fullmatch(name) or not command.strip():
         raise ValueError(f"{text[:60]!r} is not NAME=COMMAND (a name has letters, digits and ._+-)")
     return Entrant(name, command)
 
