@@ -142,6 +142,17 @@ def test_what_another_folder_was_labelled_with_is_not_taken_for_its_namesakes(
     assert status == 2 and "no 5x5 game in" in said
 
 
+def test_an_unfinished_run_of_a_version_that_kept_no_folder_goes_on(
+        games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(label, "GAMES_PER_PART", 1)
+    assert run(games, "die", "4")[0] == 2
+    settings = games.parent / "labels.npz.parts" / "settings.json"
+    kept = json.loads(settings.read_text().replace(" die 4", ""))
+    del kept["games"]
+    settings.write_text(json.dumps(kept))
+    assert run(games)[0] == 0
+
+
 def test_parts_are_written_by_the_clock_too(games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(label, "PART_SECONDS", 0.0)
     written: list[list[str]] = []

@@ -31,8 +31,9 @@ class LabelStore:
             raise LabelError(f"{out} is there already: give another --out, or remove it")
         self._folder.mkdir(parents=True, exist_ok=True)
         about, wanted = self._folder / "settings.json", json.dumps(settings).encode()
+        before_0_22 = json.dumps({name: value for name, value in settings.items() if name != "games"}).encode()
         self._parts = sorted(self._folder.glob("part-*.npz"))
-        if self._parts and about.exists() and about.read_bytes() != wanted:
+        if self._parts and about.exists() and about.read_bytes() not in (wanted, before_0_22):
             raise LabelError(f"{self._folder} holds labels made with other settings: repeat them, or remove it")
         write_atomically(about, wanted)
         self.done = {name for path in self._parts for name in read_labels(path, board_size).place}
