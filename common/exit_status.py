@@ -17,6 +17,7 @@ EXIT_INTERRUPTED = SIGNAL_STATUS + signal.SIGINT  # 130: Ctrl-C
 EXIT_TERMINATED = SIGNAL_STATUS + signal.SIGTERM  # 143
 
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+READER_IS_GONE = "nobody reads what is printed any more (Broken pipe)"  # `train.py ... | head -1`
 
 
 class ProgramError(Exception):
@@ -44,8 +45,8 @@ def bring_back(kind: type[ProgramError], texts: tuple[str, ...], attributes: dic
 
 
 def status_of(error: OSError) -> int:
-    """Return how a program ends that cannot write: as failed where the disk is full, else refused for the path."""
-    return EXIT_FAILED if error.errno in DISK_ERRORS else EXIT_REFUSED
+    """Return how a program ends that cannot write: as failed where disk or reader fail, else refused for the path."""
+    return EXIT_FAILED if error.errno in (*DISK_ERRORS, errno.EPIPE) else EXIT_REFUSED
 
 
 def status_of_stop(stop: BaseException | None) -> int:
@@ -59,7 +60,12 @@ def status_of_signal(name: str) -> int:
 
 
 def reason_of(error: OSError, place: str | Path = "") -> str:
-    """Return what failed, and where: at the file that the system names, else at `place`; our own words stay alone."""
+    """Return what failed, and where: at the file that the system names, else at `place`; our own words stay alone.
+
+    A pipe whose reader has ended is that of the output, wherever the program is at work.
+    """
+    if error.errno == errno.EPIPE and not error.filename:
+        return READER_IS_GONE
     if not error.strerror:
         return str(error)
     return f"{error.strerror}: {error.filename or place}" if error.filename or place else error.strerror

@@ -41,6 +41,8 @@ def run(error: BaseException, capsys: pytest.CaptureFixture[str]) -> tuple[int, 
     (ProgramError("no such game", 3), 3, "no such game"),
     (OSError(errno.ENOSPC, "No space left on device"), 1, "No space left on device: folder; all is kept"),
     (OSError(errno.EACCES, "Permission denied", "file"), 2, "Permission denied: file; all is kept"),
+    (BrokenPipeError(errno.EPIPE, "Broken pipe"), 1,
+     "nobody reads what is printed any more (Broken pipe); all is kept"),
     (FileNotFoundError("model file not found"), 2, "model file not found; all is kept"),
     (KeyboardInterrupt(), 130, "stopped: go on"), (Terminated(), 143, "stopped: go on"),
 ])
