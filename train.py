@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 MOST_SEED = 2**64 - 1  # that torch takes
 INTACT = "the files written before are intact"
+STOPPED = f"stopped: {INTACT}, the same command goes on"  # between the stages, which tell more
 
 SL_OUTPUT, RL_OUTPUT = (PROGRAM_FOLDER / "model" / name for name in ("sl-model.bin", "rl-model.bin"))
 # Defaults that depend on the way of learning, by the names of nn/training/recipe.py: from games of others, REINFORCE
@@ -275,7 +276,7 @@ def main(**options: Any) -> None:
 
     if options["tensorboard"] and importlib.util.find_spec("tensorboard") is None:
         raise TrainError("--tensorboard needs a package that is not installed: pip install tensorboard")
-    with tell_failures(options["output"].parent, INTACT), ProcessGroup(options["use_gpu"]) as group:
+    with tell_failures(options["output"].parent, INTACT, STOPPED), ProcessGroup(options["use_gpu"]) as group:
         read_games = kifu_dir and partial(make_data, Sources(
             kifu_dir, rl, pooled, options["board_sizes"], labels, archive, options["window_size"],
             ValueChoice(options["player"], options["one_value"]), workers))
@@ -289,7 +290,7 @@ def learn_bad_moves(options: dict[str, Any]) -> None:
     from nn.training.bad_moves import BadMoveConfig, learn_from_games
 
     config = BadMoveConfig.of(options, set(filter(was_given, options)), PROGRAM_FOLDER)
-    with tell_failures(config.output, INTACT):
+    with tell_failures(config.output, INTACT, STOPPED):
         stopped = learn_from_games(config, options["restart"], print_out)
     if stopped:
         sys.exit(status_of_signal(stopped))

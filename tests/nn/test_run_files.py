@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import learning_param
+from common.command_line import run_command
 from nn.network.weights import load_network, save_atomically
 from nn.training.bad_moves import ClassifierRun
 from nn.training.checkpoint import read_checkpoint
@@ -184,3 +185,17 @@ def test_a_seed_that_torch_does_not_take_is_refused() -> None:
 def test_steps_that_grow_beyond_all_numbers_take_a_pass(config: TrainConfig) -> None:
     assert train(replace(config, epochs=2, batch_growth=1e60)) == ""
     assert read_checkpoint(RunFiles(config.output), torch.device("cpu"))["progress"].epoch == 2
+
+
+@pytest.mark.parametrize("arguments, stage", [([], "nn.training.learn.train"),
+                                              (["--task", "bad-moves"], "nn.training.bad_moves.learn_from_games")])
+def test_ctrl_c_between_two_stages_is_told(arguments: list[str], stage: str, tmp_path: Path,
+                                           monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def stop(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stage, stop)
+    arguments = [*arguments, "--kifu-dir", str(tmp_path), "--output", str(tmp_path / "model.bin")]
+    assert run_command(main, "train.py", arguments) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "train.py: stopped: the files written before are intact, the same command goes on")
