@@ -40,7 +40,8 @@ LOCK_FILE = "compare.lock"
                                          f"{', '.join(way.name for way in WAYS)}.  [default: all, or the --way alone]")
 @click.option("--way", "texts", multiple=True, metavar="NAME=OPTIONS",
               help="A way of your own; may be given more than once.")
-@click.option("--games", type=click.IntRange(0), default=0, help="Games of each way against the base; 0: none.")
+@click.option("--games", type=click.IntRange(0), default=0,
+              help="Games of each way against the base, on the smallest board that the base learns; 0: none.")
 @click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=0.1, help="Time for a move in them.")
 @click.option("--use-gpu", type=bool, default=False, help="Train on the first GPU.")
 def main(out: Path, ways: str, texts: tuple[str, ...], **options: Any) -> None:

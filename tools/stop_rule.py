@@ -53,7 +53,7 @@ def judge_elo(rows: RunRows, falls: int) -> str:
     if falls == 0 or len(elos) <= falls or any(b >= a for (_, a), (_, b) in zip(elos, elos[1:], strict=False)):
         return ""
     (first, highest), (last, lowest) = elos[0], elos[-1]
-    if float(rows[last].get("elo_high") or lowest) >= float(rows[first].get("elo_low") or highest):
+    if dict(column(rows, "elo_high")).get(last, lowest) >= dict(column(rows, "elo_low")).get(first, highest):
         return ""
     return (f"the Elo has fallen {falls} times in a row, from {highest:+.0f} at generation {first} to {lowest:+.0f} at "
             f"generation {last}")

@@ -8,16 +8,17 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from common.interrupt import Terminated, raise_on_sigterm
 from common.lock_file import take_lock
 from tests.marks import unix_only
 from tests.tools.in_process import run_in_process
 from tools.compare import LOCK_FILE, main
 from tools.comparelib import runs
-from tools.comparelib.runs import CompareConfig, play_base, run_program
+from tools.comparelib.runs import CompareConfig, play_base, run_training
 from tools.comparelib.ways import WAYS, choose_ways, read_way
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.standing import Standing
@@ -34,15 +35,15 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The trainings that are started; they write their table and nothing else, and sgd fails."""
     started: list[list[str]] = []
 
-    def run(command: list[str]) -> int:
+    def run(command: list[str], **_: Any) -> SimpleNamespace:
         started.append(command)
         model = Path(command[command.index("--output") + 1])
         model.write_text(" ".join(command))
         model.with_name(f"{model.stem}-metrics.csv").write_text(
             "step,test_policy_loss,test_move_top1,test_lead_error\n1000,,,\n1234,1.5,0.6543,0\n")
-        return 3 * ("sgd" in command)
+        return SimpleNamespace(returncode=3 * ("sgd" in command))
 
-    monkeypatch.setattr(runs, "run_program", run)
+    monkeypatch.setattr(subprocess, "run", run)
     monkeypatch.setattr(runs, "measure_speed", lambda _: 4321.0)
     monkeypatch.setattr(runs, "play_games", lambda config: Standing(30, 0, 10))
     return started
@@ -94,31 +95,34 @@ def test_a_training_that_fails_ends_the_comparison_with_its_status(tmp_path: Pat
 
 # Takes its time when it is stopped, as training does over its step and its checkpoint.
 SLOW_TO_STOP = """
-import pathlib, signal, sys, time
+import os, pathlib, signal, sys, time
 folder = pathlib.Path(sys.argv[1])
 def stop(*_):
     time.sleep(0.6)
     (folder / "kept").touch()
-    sys.exit(7)
-signal.signal(signal.SIGTERM, stop)
-(folder / "begun").touch()
+    sys.exit(130)
+signal.signal(signal.SIGINT, stop)
+(folder / "written").write_text(str(os.getpid()))
+(folder / "written").rename(folder / "begun")
 time.sleep(60.0)
 """
 
 
 @unix_only
 def test_a_training_that_is_stopped_keeps_what_it_has_done(tmp_path: Path) -> None:
-    def stop() -> None:
+    def press_ctrl_c() -> None:
         while not (tmp_path / "begun").exists():
             time.sleep(0.02)
-        os.kill(os.getpid(), signal.SIGTERM)
+        for process in (os.getpid(), int((tmp_path / "begun").read_text())):
+            os.kill(process, signal.SIGINT)
 
-    thread = threading.Thread(target=stop, daemon=True)
-    with raise_on_sigterm(), pytest.raises(Terminated):
-        thread.start()
-        run_program([sys.executable, "-S", "-c", SLOW_TO_STOP, str(tmp_path)])
-    assert (tmp_path / "kept").exists()
-    assert run_program([sys.executable, "-S", "-c", "import os; os.kill(os.getpid(), 9)"]) == 137
+    thread = threading.Thread(target=press_ctrl_c, daemon=True)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run_training([sys.executable, "-S", "-c", SLOW_TO_STOP, str(tmp_path)])
+    thread.join()
+    assert (tmp_path / "kept").exists() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert run_training([sys.executable, "-S", "-c", "import os; os.kill(os.getpid(), 9)"]) == 137
 
 
 @unix_only
@@ -128,10 +132,17 @@ def test_two_runs_do_not_train_in_one_folder(tmp_path: Path, commands: list[list
     with lock:
         done = compare(tmp_path, "--ways", "base")
         assert done.returncode == 2 and "another compare.py" in done.stderr and not commands
+    assert compare(tmp_path, "--ways", "base").returncode == 0
+
+
+@unix_only
+def test_a_training_holds_the_lock_too(tmp_path: Path) -> None:
+    lock = take_lock(tmp_path / LOCK_FILE)
+    assert lock is not None
+    with lock:
         os.set_inheritable(lock.fileno(), True)
         look = "import os, sys; os.fstat(int(sys.argv[1]))"
-        assert run_program([sys.executable, "-S", "-c", look, str(lock.fileno())]) == 0, "a training holds it, too"
-    assert compare(tmp_path, "--ways", "base").returncode == 0
+        assert run_training([sys.executable, "-S", "-c", look, str(lock.fileno())]) == 0
 
 
 @pytest.mark.parametrize(("options", "complaint"), [

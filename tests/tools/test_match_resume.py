@@ -146,6 +146,16 @@ def test_a_part_of_a_game_spoils_no_other_one(tmp_path: Path) -> None:
     store.close()
 
 
+def test_games_of_another_match_stay_where_no_lock_keeps_it_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(MatchStore, "_take_directory", lambda _: None)
+    stores = [MatchStore(make_config(tmp_path)) for _ in range(2)]
+    for index, store in enumerate((stores[0], stores[0], stores[1], stores[0])):
+        store.add(MatchRecord(index, [], "first", "first", "B+R", "resign", "", 3), b"")
+    assert list(MatchStore(make_config(tmp_path)).records) == [0, 1, 2, 3]
+
+
 def test_a_disk_that_was_full_at_the_first_game_costs_no_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -44,7 +44,7 @@ def test_a_run_without_a_table_goes_on(tmp_path: Path) -> None:
     assert done.returncode == 0 and "there is no" in done.stderr and "none.csv" in done.stderr
     path = tmp_path / "bad.csv"
     for content in (b"generation,game_length\n1,long\n", b"generation,game_length\n1,9\n2,9\n3,9\n4,nan\n", b"",
-                    bytes(range(256))):
+                    b"generation,elo,elo_low,elo_high\n1,90,80,99\n2,60,,\n3,30,,\n4,0,-9,nan\n", bytes(range(256))):
         path.write_bytes(content)
         done = run_in_process(main, "--metrics", str(path))
         assert done.returncode == 2 and "bad.csv is not the table of a run" in done.stderr

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from common.exit_status import ProgramError
 from common.lock_file import take_lock
 from tests.marks import unix_only
 from tests.tools.in_process import run_in_process
@@ -110,7 +111,7 @@ def test_a_study_is_not_begun_while_another_run_may_begin_it(tmp_path: Path) -> 
     config = TuneConfig(MatchConfig("main.py {n}", "other", tmp_path, games=2), [read_range("n:0:6", True)], 1, batch=2)
     lock = take_lock(tmp_path / LOCK_FILE)
     assert lock is not None
-    with lock, pytest.raises(MatchError, match="another tune.py is at work"):
+    with lock, pytest.raises(ProgramError, match="another tune.py is at work"):
         run_study(config, lambda _: Standing(1, 0, 1))
     assert not (tmp_path / STUDY_FILE).exists()
 

@@ -4,13 +4,14 @@ import argparse
 import csv
 import hashlib
 import shlex
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from board.constant import BOARD_SIZE
-from common.exit_status import EXIT_REFUSED, SIGNAL_STATUS, ProgramError
+from common.exit_status import EXIT_INTERRUPTED, EXIT_REFUSED, SIGNAL_STATUS, ProgramError
 from program import PROGRAM_FOLDER
 from tools.benchlib.measure import BenchSettings, measure
 from tools.benchlib.network_bench import make_network_work
@@ -81,20 +82,20 @@ class Outcome:
     match: Standing | None  # against the base at equal time
 
 
-def run_program(command: list[str]) -> int:
-    """Run a program to its end and return its status.
+def run_training(command: list[str]) -> int:
+    """Run a training to its end and return its status.
 
-    Raises KeyboardInterrupt once the program has ended, too: it is told of the stop, once, and may take its time to
-    keep what it has done. subprocess.run would kill it after a quarter of a second. What may be inherited, it inherits.
+    Ctrl-C reaches it as well and it takes its time to keep what it has done, which subprocess.run by itself would not
+    grant; then KeyboardInterrupt is raised. The training inherits what may be inherited.
     """
-    # Ctrl-C does not reach another session.
-    with subprocess.Popen(command, start_new_session=True, close_fds=False) as process:
-        try:
-            status = process.wait()
-        except KeyboardInterrupt:
-            process.terminate()
-            process.wait()
-            raise
+    stops: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: stops.append(number))
+    try:
+        status = subprocess.run(command, check=False, close_fds=False).returncode
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if stops or status == EXIT_INTERRUPTED:
+        raise KeyboardInterrupt
     return status if status >= 0 else SIGNAL_STATUS - status
 
 
@@ -105,7 +106,7 @@ def train_way(config: CompareConfig, way: TrainWay) -> dict[str, str]:
     """
     model = config.model_of(way)
     model.parent.mkdir(parents=True, exist_ok=True)
-    status = run_program(config.command_of(way))
+    status = run_training(config.command_of(way))
     if status:
         raise TrainingFailed(way, status)
     with model.with_name(f"{way.name}-metrics.csv").open(encoding="utf-8", newline="") as file:
@@ -129,6 +130,7 @@ def play_base(config: CompareConfig, way: TrainWay, base: TrainWay) -> Standing 
     models = [config.model_of(one) for one in (way, base)]
     first, second = (f"main.py --model {shlex.quote(str(model))} --const-time {config.seconds:g}" for model in models)
     digests = [hashlib.sha256(model.read_bytes()).digest() for model in models if model.is_file()]
-    folder = f"match-{hashlib.sha256(b''.join(digests)).hexdigest()[:12]}"
-    return play_games(MatchConfig(first, second, config.directory / way.name / folder, games=config.games,
-                                  size=config.board_size))
+    size = config.board_size
+    board = "" if size == BOARD_SIZE else f"-{size}x{size}"
+    folder = f"match-{hashlib.sha256(b''.join(digests)).hexdigest()[:12]}{board}"
+    return play_games(MatchConfig(first, second, config.directory / way.name / folder, games=config.games, size=size))

@@ -21,7 +21,8 @@ def format_page(config: CompareConfig, outcomes: list[Outcome], command: str) ->
     """Return the page: what was done, and a row for each way."""
     titles = ["way", "options", *(title for title, _, _ in COLUMNS), f"positions/s in calls of {CALL}"]
     if config.games:
-        titles.append(f"Elo against the base at {config.seconds:g} s a move, 95 % interval")
+        board = f"{config.board_size}x{config.board_size}"
+        titles.append(f"Elo against the base on {board} at {config.seconds:g} s a move, 95 % interval")
     lines = [f"Each way was trained for {config.minutes:g} minutes on the same data, from the same seed, with "
              f"`{config.base}` and its own options; the numbers are those of held-out positions.", "",
              "```sh", command, "```", "",

@@ -72,7 +72,10 @@ class MatchStore:
         line = record.to_json().encode() + b"\n"
         with self._lock:
             write_atomically(self.sgf_directory / game_file_name(record.index), sgf)
-            with (self.directory / GAMES_FILE).open("ab") as file:
+            with (self.directory / GAMES_FILE).open("ab+") as file:
+                file.seek(min(self._complete, file.tell()))
+                # Where locks keep nobody out (on Windows) there may be games of others.
+                self._complete = file.tell() + file.read().rfind(b"\n") + 1
                 file.truncate(self._complete)
                 file.write(line)
                 file.flush()

@@ -11,6 +11,7 @@ import optuna
 from optuna.trial import TrialState
 from sqlalchemy.engine import URL
 
+from common.exit_status import ProgramError
 from common.lock_file import hold_lock
 from common.print_console import print_err, print_out
 from tools.matchlib.config import MatchConfig
@@ -133,7 +134,7 @@ def try_setting(study: optuna.Study, config: TuneConfig, play: PlayGames) -> Non
 
 def run_study(config: TuneConfig, play: PlayGames = play_games) -> optuna.Study:
     """Try settings until there are as many as asked for; raises MatchError and KeyboardInterrupt as a match does."""
-    taken = MatchError(f"another tune.py is at work in {config.match.directory}")
+    taken = ProgramError(f"another tune.py is at work in {config.match.directory}")
     with hold_lock(config.match.directory / LOCK_FILE, taken):
         study = open_study(config)
         repeat_broken_trials(study)
