@@ -30,11 +30,12 @@ ALPHABETIC = ("utf-8", "utf8", "ascii", "us-ascii", "latin-1", "latin1", "iso-88
 DECLARED_ENCODING = re.compile(rb"CA\s*\[([^\]]{1,40})\]")
 # Declared encodings that stand for one with more letters, by their names in Python's codecs: rare letters of names.
 WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "euc_kr": "cp949", "big5": "cp950", "shift_jis": "cp932"}
-# A letter of Shift_JIS without an ASCII byte, or one with another one behind it. One with an ASCII byte alone may be a
-# quotation mark of Windows' Latin-1 before a letter or a bracket.
-SHIFT_JIS = re.compile(rb"[\x81-\x9f](?:[\x80-\xfc]|[\x40-\x7e][\x81-\x9f\xe0-\xfc])")
+# Letters of Shift_JIS that texts of Windows' Latin-1 hardly have: one that begins with no sign of that, one without an
+# ASCII byte, one with another one behind it. Others may be a quotation mark there before a letter or a bracket.
+SHIFT_JIS = re.compile(rb"[\x81-\x83\x8d\x8f\x90\x9d][\x40-\x7e]|[\x81-\x9f](?:[\x80-\xfc]|"
+                       rb"[\x40-\x7e][\x81-\x9f\xe0-\xfc])")
 # A line that starts a game rather than a variation: its first node has one of the root properties.
-NEXT_GAME = re.compile(rb"\n[ \t]*\(\s*;(?=[^;()]*\b(?:FF|GM|SZ)\s*\[)")
+NEXT_GAME = re.compile(rb"[\r\n][ \t]*\(\s*;(?=[^;()]*\b(?:FF|GM|SZ)\s*\[)")
 GAME = re.compile(rb"\(\s*;")
 HEAD_BYTES = 4000
 # Bytes of offending text that a message shows.
@@ -55,9 +56,10 @@ class SGFError(ValueError):
 def to_utf8(data: str | bytes) -> bytes:
     """Return SGF data as UTF-8; what a text says of an encoding is what it was written in once.
 
-    Of bytes are tried in order: a byte order mark, the declared encoding (CA), UTF-8, Shift_JIS where bytes follow each
-    other as in Latin-1 text they hardly do, the declared one without its damaged letters (where it is one of East
-    Asia), Latin-1. This happens before parsing because a Shift_JIS letter may contain "]" or a backslash.
+    Of bytes are tried in order: a byte order mark, the declared encoding (CA), UTF-8, the one with more letters that
+    the declared one stands for, Shift_JIS where bytes follow each other as in Latin-1 text they hardly do, the declared
+    one without its damaged letters (where it is one of East Asia), Latin-1. This happens before parsing because a
+    Shift_JIS letter may contain "]" or a backslash.
     """
     if isinstance(data, str):
         return data.encode("utf-8", "replace")
@@ -66,24 +68,22 @@ def to_utf8(data: str | bytes) -> bytes:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace").encode()
     declared = None if data.startswith(codecs.BOM_UTF8) else DECLARED_ENCODING.search(data, 0, HEAD_BYTES)
-    names = [widest(declared.group(1).strip().decode("ascii", "replace"))] if declared else []
-    names.append("utf-8-sig")
-    if SHIFT_JIS.search(data):
-        names.append("cp932")
-    for name in names:
-        try:
-            return data.decode(name).encode()
-        except (LookupError, ValueError):  # the latter also for a name with a NUL
-            continue
-    if declared and names[0].lower().replace("_", "-") not in ALPHABETIC:
+    own = [declared.group(1).strip().decode("ascii", "replace")] if declared else []
+    for name in (*own, "utf-8-sig", *map(widest, own), *(["cp932"] if SHIFT_JIS.search(data) else [])):
+        with suppress(LookupError, ValueError):  # the latter also for a name with a NUL
+            text = data.decode(name)
+            # Letters of GB2312 have no ASCII bytes: one that was cut off before a bracket takes that into another one.
+            if name in own or name != "gb18030" or text.count("]") == data.count(b"]"):
+                return text.encode()
+    if own and own[0].lower().replace("_", "-") not in ALPHABETIC:
         with suppress(LookupError, ValueError):  # a damaged letter spoils no others
-            return data.decode(names[0], "replace").encode()
+            return data.decode(own[0], "replace").encode()
     return data.decode("latin-1").encode()
 
 
 def widest(name: str) -> str:
-    """Return the encoding that texts are written in which declare this one."""
-    with suppress(LookupError, ValueError):  # the latter for a name with a NUL
+    """Return the encoding that texts are written in which declare this one and have more letters than it."""
+    with suppress(LookupError, ValueError):
         return WIDER.get(codecs.lookup(name).name, name)
     return name
 

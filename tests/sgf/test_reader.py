@@ -209,6 +209,9 @@ JAPANESE = "ソゾ表能"
     # A byte order mark outweighs what was declared; programs declare less than they write; Windows' quotation marks.
     (b"\xef\xbb\xbf" + "(;SZ[9]CA[ISO-8859-1]PB[René];B[aa])".encode(), "René"),
     ("(;SZ[9]CA[gb2312]PB[李昌鎬];B[aa])".encode("gbk"), "李昌鎬"),
+    ("(;SZ[9]CA[gb2312]PB[柯洁]PW[申真谞]C[好棋啊];B[aa])".encode(), "柯洁"),
+    ("(;SZ[9]CA[gb2312]PB[柯洁]PW[李昌".encode("gb2312") + b"\xb0" + "]C[好];B[aa])".encode("gb2312"), "柯洁"),
+    ("(;SZ[9]PB[ソ]C[ア];B[aa])".encode("shift_jis"), "ソ"),
     ("(;SZ[9]CA[EUC-KR]PB[똠방];B[aa])".encode("cp949"), "똠방"),
     ("(;SZ[9]CA[Big5]PB[碁];B[aa])".encode("cp950"), "碁"),
     ("(;SZ[9]PB[Lee]C[the players’];B[aa])".encode("cp1252"), "Lee"),

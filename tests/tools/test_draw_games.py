@@ -191,6 +191,12 @@ def drawer(tmp_path: Path, models: tuple[str, str]) -> Drawer:
     return begun
 
 
+@pytest.mark.parametrize("komi", [361.0, -361.0])
+def test_no_game_has_a_komi_beyond_those_of_records(komi: float, tmp_path: Path, models: tuple[str, str]) -> None:
+    drawer = Drawer(Shard(DrawSettings(*models, SIZE, komi, 0.5, 0), tmp_path, 0, False))
+    assert np.abs(drawer._komi).max() == 361.0
+
+
 def test_the_student_is_asked_for_its_own_moves_and_each_game_is_told_how_it_stands(
     drawer: Drawer, monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -30,6 +30,7 @@ from tools.benchlib.measure import BenchSettings, Figure
 from tools.benchlib.selfplay_bench import finish_first_games
 
 POSITIONS = 1024  # a free call costs the same for any number
+FEW_POSITIONS = 128  # for games that are all played to their end
 KOMI, NO_RESIGNATION = 7.0, 0.0
 HOUR = 3600.0
 # Games that a worker of the gathering test may hold: far more than one answer brings.
@@ -55,11 +56,16 @@ class FreeBatchEvaluator:
 
 
 def measure_play(settings: BenchSettings) -> tuple[list[Figure], list[GameRecord]]:
-    """Return the speed of one core when the network costs nothing, and the games that it began with."""
+    """Return the speed of one core when the network costs nothing, and some games, short and long ones."""
     terms = new_terms(settings.board_size, settings.selfplay_visits, Rules.of(KOMI, True), NO_RESIGNATION)
-    numbers = count(1)
-    play = SelfPlay(FreeBatchEvaluator(settings.board_size), terms, lambda: draw_game(next(numbers), (0,), 1.0))
-    records = finish_first_games(play)  # compiles, too
+
+    def begin_games(positions: int) -> SelfPlay:
+        numbers = count(1)
+        evaluator = FreeBatchEvaluator(settings.board_size, positions)
+        return SelfPlay(evaluator, terms, lambda: draw_game(next(numbers), (0,), 1.0))
+
+    records, play = finish_first_games(begin_games(FEW_POSITIONS)), begin_games(POSITIONS)  # compiles, too
+    play.step()
     before, begin, cpu = play.positions, time.perf_counter(), time.thread_time()
     # At least one step, also where another process had the core for the whole time.
     while time.perf_counter() - begin < settings.seconds * settings.runs or play.positions == before:

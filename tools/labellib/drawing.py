@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from board.constant import MAX_KOMI
 from board.coordinate import Coordinate
 from board.geometry import get_geometry
 from board.score import get_area
@@ -113,7 +114,7 @@ class Drawer:
         self._opening_moves = rng.integers(0, MOST_OPENING_MOVES + 1, count)
         self._strange = rng.choice(STRANGE_SHARES, count)
         other = rng.random(count) < OTHER_KOMI
-        self._komi = settings.komi + np.where(other, rng.choice(KOMI_STEPS, count), 0.0)
+        self._komi = np.clip(settings.komi + np.where(other, rng.choice(KOMI_STEPS, count), 0.0), -MAX_KOMI, MAX_KOMI)
         self._plays_on = rng.random(count) < settings.keep_decided
         # By whose policy Black's and White's moves are drawn: the student's or the teacher's.
         self._of_student = rng.random((count, 2)) < (0.5 if self._student else 0.0)
