@@ -27,8 +27,9 @@ from tools.benchlib.search_bench import make_search_work
 BATCH_SIZES = (1, 2, 8, 16, 64, 256)
 # TamaGo 0.10.0's visits a second by batch size, 1,000 visits from the empty board, on two cores.
 TAMAGO_ENGINE = {1: (144.0, 144.0), 16: (307.0, 388.0)}
-# Percent of the network's own speed that the search with default settings is to keep, from the empty board and late.
-SHARE_TARGETS = (95.0, 90.0)
+# Percent of the network's own speed that the search is to keep: by batch size, and with default settings from the empty
+# board and late in a game.
+SHARE_TARGETS, DEFAULT_TARGETS = {1: None, 16: 80.0}, (95.0, 90.0)
 LATE_SIZE = 9
 # Size of the network's calls beside a search with default settings.
 USUAL_CALL = 16
@@ -91,7 +92,7 @@ def measure_search_of(board: GoBoard, place: str, batch_size: int | None, evalua
     params = EngineOptions(model=settings.model, batch_size=batch_size).for_model().search_params()
     tree = MCTSTree(counter, board.board_size, params)
     plain = not place and batch_size is not None
-    target = None if batch_size else SHARE_TARGETS[bool(place)]
+    target = SHARE_TARGETS[batch_size] if batch_size else DEFAULT_TARGETS[bool(place)]
     place += f", batch {batch_size}" if batch_size else ", default"
     batch_size = batch_size or USUAL_CALL
     search = make_search_work(tree, board, settings.engine_visits)
