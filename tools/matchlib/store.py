@@ -38,7 +38,6 @@ class MatchStore:
         self.sgf_directory = self.directory / "sgf"
         self.log_directory = self.directory / "logs"
         self.records: dict[int, MatchRecord] = {}
-        self._complete = 0  # bytes of the games file that are whole lines
         self._lock = threading.Lock()
         try:
             self.sgf_directory.mkdir(parents=True, exist_ok=True)
@@ -69,18 +68,14 @@ class MatchStore:
 
         What a crash or a full disk has left of another game is removed first.
         """
-        line = record.to_json().encode() + b"\n"
         with self._lock:
             write_atomically(self.sgf_directory / game_file_name(record.index), sgf)
             with (self.directory / GAMES_FILE).open("ab+") as file:
-                file.seek(min(self._complete, file.tell()))
-                # Where locks keep nobody out (on Windows) there may be games of others.
-                self._complete = file.tell() + file.read().rfind(b"\n") + 1
-                file.truncate(self._complete)
-                file.write(line)
+                file.seek(0)
+                file.truncate(file.read().rfind(b"\n") + 1)
+                file.write(record.to_json().encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
-            self._complete += len(line)
             self.records[record.index] = record
 
     def _take_directory(self) -> None:
@@ -121,9 +116,7 @@ class MatchStore:
         path = self.directory / GAMES_FILE
         if not path.exists():
             return
-        data = path.read_bytes()
-        self._complete = data.rfind(b"\n") + 1
         try:
-            self.records = {record.index: record for record in read_records(data)}
+            self.records = {record.index: record for record in read_records(path.read_bytes())}
         except ValueError as error:
             raise MatchError(f"{path}:{error}") from None
