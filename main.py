@@ -56,7 +56,15 @@ from mcts.constant import CONST_VISITS, DEFAULT_LAG, KEEP_ALL, MCTS_TREE_SIZE
 from mcts.params import ROLLOUTS
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, WITH_NETWORK
 from mcts.uct.params import UctParams, read_uct_params
-from nn.model_file import CLASSIFIER_FILE, LARGE_BOARD, RANDOM_MODEL, split_models, tells_lead
+from nn.model_file import (
+    ANY_SIZE,
+    CLASSIFIER_FILE,
+    LARGE_BOARD,
+    RANDOM_MODEL,
+    find_sizes,
+    split_models,
+    tells_lead,
+)
 from program import PROGRAM_FOLDER, PROGRAM_NAME, VERSION
 
 MAX_THREADS = 64
@@ -95,28 +103,51 @@ COUNT = click.IntRange(min=1)
 MOST_VISITS = 10**9  # of a node before it is expanded
 MOST_POSITIONS = 2**14  # of a call; Tree.edge_virtual_loss counts those behind one move in 16 bits
 POSITIVE = FiniteRange(0.0, min_open=True)
-# What a search without a network does not know.
-NETWORK_OPTIONS = ("value_model", "playouts", "playout_share", "rollout", "c_puct", "lead_weight", "symmetries")
+OLDER_NAME_OF = "gumbel"  # what --sequential-halving stands for
+# What a search without a network does not know, and what no other knows.
+NETWORK_OPTIONS = ("value_model", "playouts", "playout_share", "rollout", "c_puct", "lead_weight", "symmetries",
+                   "policy_temperature")
+PLAYOUT_OPTIONS = ("uct", "classifier")
+
+
+def settle_search(arguments: dict[str, Any]) -> None:
+    """Let the older name of a search stand for it; raise click.UsageError where another one is asked for."""
+    if arguments["sequential_halving"]:
+        if was_given("search") and arguments["search"] != OLDER_NAME_OF:
+            raise click.UsageError(f"--sequential-halving is --search {OLDER_NAME_OF}, not --search "
+                                   f"{arguments['search']}: give one of them")
+        arguments["search"] = OLDER_NAME_OF
 
 
 def check_search_options(arguments: dict[str, Any]) -> None:
-    """Raise click.UsageError where an option of a search with a network is given beside one without."""
-    if arguments["expansion_threshold"] > 1:
+    """Raise click.UsageError where an option of one search is given beside another."""
+    kind, is_random = SEARCHES[arguments["search"]], arguments["model"].lower() == RANDOM_MODEL
+    by_playouts = not kind.asks_network or is_random and not kind.draws_noise
+    player = f"--model {RANDOM_MODEL}" if kind.asks_network and by_playouts else f"--search {arguments['search']}"
+    if arguments["solve"] and (by_playouts or arguments["search"] != DEFAULT_SEARCH):
+        raise click.UsageError(f"--solve is for --search {DEFAULT_SEARCH}, not for {player}")
+    if by_playouts and arguments["expansion_threshold"] > 1:
         raise click.UsageError("--expansion-threshold is for a search with a network: give --uct expand=N")
-    for name in () if arguments["policy_move"] else NETWORK_OPTIONS:
+    for name in NETWORK_OPTIONS if by_playouts and not arguments["policy_move"] else ():
         if was_given(name):
-            raise click.UsageError(f"--{name.replace('_', '-')} is for a search with a network, not for --search "
-                                   f"{arguments['search']}")
+            raise click.UsageError(f"--{name.replace('_', '-')} is for a search with a network, not for {player}")
 
 
 def check_values(options: EngineOptions) -> None:
-    """Raise click.UsageError where an option is about playouts and none are made, or about leads and none are told."""
+    """Raise click.UsageError where an option is about what is not done: playouts, leads, strings, another search."""
     if options.lead_weight and not any(map(tells_lead, split_models(options.value_model or options.model))):
         raise click.UsageError("--lead-weight is for a network that tells leads")
     for name in ("playout_share", "rollout"):
         asked = getattr(options, name) != getattr(EngineOptions, name)
         if asked and not options.for_model().search_params().selection.playouts:
             raise click.UsageError(f"--{name.replace('_', '-')} needs games that are played out: give --playouts N")
+    by_network = SEARCHES[options.search].asks_network and options.model != RANDOM_MODEL and not options.value_model
+    if by_network and find_sizes(options.model) == ANY_SIZE:  # on no board playouts choose the moves
+        for name in filter(was_given, PLAYOUT_OPTIONS):
+            raise click.UsageError(f"--{name} is for a search without a network: give --search uct")
+        if was_given("tactics_prior") and not (options.tactics or options.leaf_tactics):
+            raise click.UsageError("--tactics-prior needs strings that are looked at: give --tactics N or "
+                                   "--leaf-tactics N")
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -239,10 +270,8 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     arguments["use_gpu"] = arguments["use_gpu"] or bool(arguments["gpus"])
     if doctor:
         return run_doctor(EngineOptions(**arguments), Path(__file__).resolve(), (check_gtp, check_json))
-    if not SEARCHES[arguments["search"]].asks_network:
-        check_search_options(arguments)
-    if arguments["solve"] and arguments["search"] != DEFAULT_SEARCH:
-        raise click.UsageError(f"--solve is for --search {DEFAULT_SEARCH}, not for --search {arguments['search']}")
+    settle_search(arguments)
+    check_search_options(arguments)
     try:
         arguments["model"] = find_model(arguments["model"])
         if arguments["policy_move"] and arguments["model"] == RANDOM_MODEL:

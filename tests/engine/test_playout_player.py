@@ -104,6 +104,13 @@ def test_numbers_that_make_no_sense_are_refused_with_one_line() -> None:
         (("--search", "uct", "--solve", "true"), "--solve is for --search puct"),
         (("--search", "uct", "--rollout", "patterns", "--playouts", "1"), "--playouts is for a search with a network"),
         (("--search", "uct", "--c-puct", "0.5"), "--c-puct is for a search with a network"),
+        (("--search", "uct", "--policy-temperature", "2"), "--policy-temperature is for a search with a network"),
+        (("--model", "none", "--c-puct", "0.5"), "--c-puct is for a search with a network, not for --model none"),
+        (("--model", "none", "--solve", "true"), "--solve is for --search puct, not for --model none"),
+        (("--search", "uct", "--sequential-halving", "true"), "--sequential-halving is --search gumbel, not --search"),
+        (("--sequential-halving", "true", "--solve", "true"), "--solve is for --search puct, not for --search gumbel"),
+        (("--uct", "rave=0"), "--uct is for a search without a network: give --search uct"),
+        (("--tactics-prior", "0.1"), "--tactics-prior needs strings that are looked at: give --tactics N or"),
         (("--search", "uct", "--classifier", "nothing.npz"), "classifier not found: tried "),
     ):
         status, out, err = run_main(*options, text="quit\n")
