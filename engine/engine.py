@@ -131,7 +131,8 @@ class Engine(Game):
         if not kind.asks_network:
             return f"--search {options.search}"
         if size not in self.sizes:
-            return f"{options.model} plays {describe_sizes(self.sizes)}"
+            networks = f"{options.model} with {options.value_model}" if options.value_model else options.model
+            return f"{networks} plays {describe_sizes(self.sizes)}"
         return "" if self._source.knows_go or options.policy_move or kind.draws_noise else f"--model {options.model}"
 
     def _new_tree(self, size: int) -> MCTSTree:

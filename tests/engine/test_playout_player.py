@@ -54,6 +54,12 @@ def test_who_takes_the_board(options: dict, knows_go: bool, is_playout: bool) ->
     assert engine.estimate_position(Stone.BLACK, Stone.WHITE, 0, 2).ownership.shape == (options["size"]**2,)
 
 
+def test_the_line_says_which_networks_do_not_know_the_board(capsys: pytest.CaptureFixture[str]) -> None:
+    source = EvaluatorSource(lambda size: FakeEvaluator(size or 9), range(9, 10))
+    Engine(EngineOptions(size=6, model="all.bin", value_model="nine.bin"), source).tree  # noqa: B018
+    assert "6x6: UCT by playouts, without a network (all.bin with nine.bin plays 9)" in capsys.readouterr().err
+
+
 def test_playouts_are_shared_among_the_cores_that_are_free(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cores, "count_usable_cores", lambda: 6)
     for wanted, expected in (("", 6), ("2", 2), ("0", 1), ("40", 6), ("4,2", 6)):
