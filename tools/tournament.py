@@ -7,7 +7,7 @@
 Each pairing is a match (tools/match.py tells the rules, and how commands are started) in a folder of its own below the
 directory, two games in turn, or as many as --parallel says. After each turn index.html there has the table, with Elo
 and its 95 % interval on one scale, and all games. Stopped at any time, the same command goes on; players may be added
-behind the others, and games made more.
+and named in another order, and games made more.
 """
 
 import sys

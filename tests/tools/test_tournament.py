@@ -124,3 +124,12 @@ def test_the_page_tells_who_was_black(tmp_path: Path) -> None:
     page = make_page("cup", players, rate_all(players, pairings), pairings)
     assert [line.count("<td>a</td><td>b</td>") - line.count("<td>b</td><td>a</td>") for line in page.splitlines()
             if "/sgf/" in line] == [1, -1, 1, -1]
+
+
+def test_players_in_another_order_keep_their_games(tmp_path: Path) -> None:
+    players, pairings = make_cup(tmp_path)
+    for pairing in pairings:
+        pairing.config.directory.mkdir(parents=True)
+    again = make_pairings(players[::-1], MatchConfig("", "", pairings[0].config.directory.parent))
+    assert sorted(pairing.names for pairing in again) == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert {pairing.config.second for pairing in again} == {"run b", "run c"}
