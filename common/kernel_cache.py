@@ -142,15 +142,16 @@ def keep_latest(base: Path, pattern: str, count: int) -> None:
 
 @cache
 def kernel_folder(path: Path) -> Path:
-    """Return the folder for the code compiled from a file; made and marked as used."""
+    """Return the folder for the code compiled from a file; marked as used, and made unless the disk is full."""
     base = cache_folder()
     if base is None:
         raise OSError("no folder for compiled code can be written")
     folder = base / f"kernels-{path.stem}-{source_key(path)}"
     if not folder.exists():
         remove_old_folders(base)
-    folder.mkdir(exist_ok=True)
-    os.utime(folder)
+    with contextlib.suppress(OSError):
+        folder.mkdir(exist_ok=True)
+        os.utime(folder)
     return folder
 
 
@@ -165,6 +166,11 @@ class ContentLocator(caching._CacheLocator):
     def get_cache_path(self) -> str:
         """Return the folder."""
         return str(self._folder)
+
+    def ensure_cache_path(self) -> None:
+        """Make the folder anew if it is gone; unlike numba's own, this raises nothing where the disk is full."""
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(exist_ok=True)
 
     def get_source_stamp(self) -> str:
         """Return what is the same for all that lies in the folder."""
@@ -226,7 +232,8 @@ class FilePerSignature:
             temporary.write_bytes(hashlib.sha256(payload).digest() + payload)
             os.replace(temporary, path)
         except OSError:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                temporary.unlink()
 
 
 class KernelCacheImpl(caching.CompileResultCacheImpl):

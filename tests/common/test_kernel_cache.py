@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import importlib
 import os
 import shutil
@@ -174,6 +175,20 @@ def test_damaged_or_unwritable_files_are_compiled_anew(tmp_path: Path):
     shutil.rmtree(tmp_path)
     store.save(("int64",), "code")
     assert store.load(("int64",)) is None
+
+
+def test_a_folder_that_cannot_be_written_only_costs_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(kernel_cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(kernel_cache, "kernel_folder", kernel_cache.kernel_folder.__wrapped__)
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    locator = kernel_cache.ContentLocator(refuse, KERNEL_FILES[0].as_posix())
+    locator.ensure_cache_path()
+    store = FilePerSignature(locator.get_cache_path(), "walk")
+    store.save(("int64",), "code")
+    assert store.load(("int64",)) is None and not list(tmp_path.iterdir())
 
 
 def test_one_process_compiles_and_the_others_wait_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
