@@ -1,7 +1,9 @@
 """Running an entry script: whatever a user gets wrong is one line on stderr and a proper exit status."""
 
 import math
+import os
 import signal
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -61,6 +63,7 @@ def run_command(command: click.Command, name: str, arguments: Sequence[str] | No
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    give_stderr()
     say = print_err if speaks else no_words
     accept_any_letter()
     try:
@@ -82,6 +85,12 @@ def run_command(command: click.Command, name: str, arguments: Sequence[str] | No
     except KeyboardInterrupt as stop:
         return status_of_stop(stop)
     return status if isinstance(status, int) else EXIT_OK
+
+
+def give_stderr() -> None:
+    """Where stderr was closed before the start, have what is written to it go nowhere: progress bars need one."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (for the rest of the program)
 
 
 def no_words(*_: object) -> None:

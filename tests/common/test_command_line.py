@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from tqdm import tqdm
 
 from common.command_line import FiniteFloat, FiniteRange, run_command
 from common.interrupt import Terminated
@@ -59,5 +60,18 @@ def test_a_name_that_a_japanese_terminal_cannot_write_does_not_end_a_program(roo
     assert result.stdout.strip() == "José 碁".encode("cp932", "backslashreplace")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no shell to close it")
+def test_a_program_without_a_stderr_shows_its_progress_to_nobody(root: Path) -> None:
+    result = subprocess.run(["sh", "-c", 'exec "$0" -m tests.common.test_command_line --bar 2>&-', sys.executable],
+                            cwd=root, capture_output=True, timeout=60, check=False)
+    assert (result.returncode, result.stdout) == (0, b"3\n")
+
+
+def count_with_bar(bar: bool) -> None:
+    """Print how far was counted, or a name."""
+    print_out(len(list(tqdm(range(3), file=sys.stderr))) if bar else "José 碁")
+
+
 if __name__ == "__main__":
-    sys.exit(run_command(click.Command("name", callback=lambda: print_out("José 碁")), "name", []))
+    bar = click.Option(["--bar"], is_flag=True)
+    sys.exit(run_command(click.Command("name", params=[bar], callback=count_with_bar), "name"))
