@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from common.exit_status import EXIT_OK, EXIT_REFUSED
+from common.exit_status import EXIT_OK, EXIT_REFUSED, ProgramError
 from common.print_console import print_err
 from engine.loader import AbandonedError, EngineLoader, LoadError, make_engine
 from engine.options import EngineOptions
@@ -163,7 +163,9 @@ def collect_methods(groups: list, prefix: str) -> dict[str, CommandMethod]:
 
 
 def prepare_stdout() -> None:
-    """Make stdout write UTF-8 and plain newlines on every system."""
+    """Make stdout write UTF-8 and plain newlines on every system; raises ProgramError where there is none."""
+    if sys.stdout is None:
+        raise ProgramError("stdout is closed, and the answers are to go there")
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 

@@ -1,6 +1,8 @@
 """Whole sessions: through the loop in this process, and through main.py as a controller starts it."""
 
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +19,7 @@ from gtp.reader import LineReader
 from gtp.session import SEARCH_AFTER_END
 from nn.model_file import ModelFileError
 from program import PROGRAM_NAME, VERSION
-from tests.gtp.players import Controller, FakeEvaluator, run_main, start_main
+from tests.gtp.players import ROOT, Controller, FakeEvaluator, run_main, start_main
 from tests.marks import unix_only
 
 
@@ -210,6 +212,16 @@ def test_main_answers_name_at_once_and_leaves_at_the_end_of_input():
     assert reply == f"= {PROGRAM_NAME}\n\n".encode()
     out, _ = process.communicate(timeout=60)
     assert (process.returncode, out) == (0, b"")
+
+
+@unix_only
+def test_main_without_a_stdout_says_so_in_one_line():
+    for options in ("", "--analysis-json true"):
+        shell = f'exec "$0" main.py --model none {options} >&-'
+        result = subprocess.run(["sh", "-c", shell, sys.executable], cwd=ROOT, input="name\n", capture_output=True,
+                                text=True, timeout=60, check=False)
+        assert result.returncode == 2
+        assert result.stderr == "main.py: stdout is closed, and the answers are to go there\n"
 
 
 @pytest.mark.slow
