@@ -113,10 +113,19 @@ def open_batch(archive: Path, wanted: BatchSettings, seed_given: bool) -> OpenBa
             if not different:
                 return _take_up(folder, number, replace(begun, games=wanted.games), present)
             note = f"{folder} keeps its {len(present)} of {begun.games} games: it was begun with {different}"
+        if is_unbegun(folder):
+            for draft in folder.iterdir():
+                draft.unlink()
+            number -= 1
     folder = archive / str(number + 1)
     folder.mkdir(exist_ok=True)
     write_settings(folder, wanted)
     return OpenBatch(folder, number + 1, wanted, list(range(1, wanted.games + 1)), note, is_new=True)
+
+
+def is_unbegun(folder: Path) -> bool:
+    """Tell whether a full disk or a crash came between the folder of a batch and its settings."""
+    return all(path.name.startswith(f".{BATCH_FILE}.") for path in folder.iterdir())
 
 
 def _take_up(folder: Path, number: int, settings: BatchSettings, present: set[int]) -> OpenBatch:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ import pytest
 import selfplay.supervisor
 import selfplay.worker
 from common.patience import SLOW_LINE
-from selfplay.archive import LOG_FILE, BatchSettings, append_log, open_batch
+from selfplay import archive
+from selfplay.archive import BATCH_FILE, LOG_FILE, BatchSettings, append_log, open_batch
 from selfplay.game import EndReason
 from selfplay.progress import GameSummary
 from selfplay.supervisor import Supervisor
@@ -228,3 +230,18 @@ def test_a_worker_without_memory_for_its_games_says_what_takes_it(
     selfplay.worker.run_worker(theirs, WorkerTask(tmp_path, 1, SETTINGS, "none", False, 1, 16, cache_mb=1))
     assert ours.recv() == (FAILED, "no memory for --cache-mb 1 in each worker, or for --batch-size or --visits: say "
                                    "less", 2)
+
+
+def test_a_folder_that_a_full_disk_left_without_settings_is_used_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = BatchSettings(10, 9, 16, 7.0, True, 0.05, 0.1, 77)
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="full"):
+        patch.setattr(archive, "write_settings", Mock(side_effect=OSError("full")))
+        open_batch(tmp_path, wanted, False)
+    (tmp_path / "1" / f".{BATCH_FILE}.89abcdef").write_text("{")
+    batch = open_batch(tmp_path, wanted, False)
+    assert (batch.number, batch.is_new) == (1, True) and [path.name for path in batch.folder.iterdir()] == [BATCH_FILE]
+    (tmp_path / "2").mkdir()
+    (tmp_path / "2" / "notes.txt").write_text("of somebody else")
+    assert open_batch(tmp_path, wanted, False).number == 3
