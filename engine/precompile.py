@@ -118,8 +118,7 @@ def compile_estimates_in_child() -> None:
 def begin_estimates() -> None:
     """Have another process compile the estimates, unless they are: the first pass to be judged comes on the clock."""
     if not is_cached(run_playouts):
-        with block_interrupts():
-            multiprocessing.get_context("spawn").Process(target=compile_estimates_in_child, daemon=True).start()
+        begin(multiprocessing.get_context("spawn").Process(target=compile_estimates_in_child, daemon=True))
 
 
 def compile_playouts() -> None:
@@ -150,16 +149,26 @@ def compile_in_uct_child(with_tactics: bool) -> None:
     compile_rules()
 
 
-@contextmanager
-def running(child: BaseProcess) -> Iterator[None]:
-    """Start a child, which does not outlive a failure of what is done inside."""
-    with block_interrupts():
-        child.start()
+def begin(child: BaseProcess) -> bool:
+    """Start a child; return whether there is room for one: without it all is compiled here, which takes longer."""
     try:
-        yield
+        with block_interrupts():
+            child.start()
+    except OSError:  # no memory, too many processes or files, the current folder is gone
+        return False
+    return True
+
+
+@contextmanager
+def running(child: BaseProcess) -> Iterator[bool]:
+    """Start a child, which does not outlive a failure of what is done inside; tell whether there is one."""
+    has_begun = begin(child)
+    try:
+        yield has_begun
     except BaseException:
-        child.terminate()
-        child.join()
+        if has_begun:
+            child.terminate()
+            child.join()
         raise
 
 
@@ -171,9 +180,10 @@ def compiling_playouts(with_tactics: bool) -> Iterator[None]:
         return
     child = multiprocessing.get_context("spawn").Process(
         target=compile_in_uct_child, args=(with_tactics,), daemon=True)
-    with running(child):
+    with running(child) as has_begun:
         yield
-    child.join()
+    if has_begun:
+        child.join()
 
 
 @contextmanager

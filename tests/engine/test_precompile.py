@@ -1,12 +1,14 @@
 """What a first start compiles ahead is what a game then calls."""
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import Mock
 
 import numba
 import pytest
@@ -120,6 +122,20 @@ def test_only_a_first_start_compiles_playouts_beside_the_tree(monkeypatch: pytes
     with pytest.raises(OSError), precompile.compiling_playouts(True):
         raise OSError
     assert not multiprocessing.active_children()
+
+
+def test_a_system_without_room_for_a_child_compiles_here(monkeypatch: pytest.MonkeyPatch):
+    refusal = Mock(side_effect=BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"))
+    monkeypatch.setattr(multiprocessing.get_context("spawn").Process, "start", refusal)
+    monkeypatch.setattr(precompile, "count_usable_cores", lambda: 2)
+    monkeypatch.setattr(precompile, "is_cached", lambda kernel: False)
+    precompile.begin_estimates()
+    for ways in (precompile.compiling, lambda: precompile.compiling_playouts(True)):
+        with ways():
+            pass
+        with pytest.raises(ZeroDivisionError), ways():
+            raise ZeroDivisionError
+    assert refusal.call_count == 5
 
 
 @pytest.mark.plain
