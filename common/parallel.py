@@ -6,9 +6,11 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from typing import TypeVar
 
+from common.exit_status import EXIT_FAILED, ProgramError
 from common.interrupt import block_interrupts
 
 Task = TypeVar("Task")
@@ -16,6 +18,7 @@ Result = TypeVar("Result")
 
 # How many tasks wait per worker.
 TASKS_PER_WORKER = 8
+WORKER_KILLED = "a worker process was killed, as the system does where memory runs out: fewer processes need less"
 
 
 def map_in_order(
@@ -23,7 +26,8 @@ def map_in_order(
 ) -> Iterator[tuple[Task, Result]]:
     """Yield each task with its result, in order; `workers` processes share the tasks if they are more than one.
 
-    When the caller is interrupted or wants no more, what the processes are at is given up.
+    When the caller is interrupted or wants no more, what the processes are at is given up. Raises ProgramError where
+    one of them was killed.
     """
     if workers == 1:
         for task in tasks:
@@ -43,13 +47,15 @@ def map_in_order(
         while waiting:
             done, future = waiting.popleft()
             yield done, future.result()
-    except BaseException:
+    except BaseException as error:
         # The pool itself would wait for them (its own terminate_workers comes with Python 3.14).
         for worker in set(multiprocessing.active_children()) - others:
             worker.terminate()
         # Who was ended while he wrote a result leaves half of it: the pool's thread must not wait for the rest.
         with suppress(AttributeError):
             pool._result_queue._writer.close()  # type: ignore[attr-defined]
+        if isinstance(error, BrokenProcessPool):
+            raise ProgramError(WORKER_KILLED, EXIT_FAILED) from error
         raise
     finally:
         pool.shutdown(cancel_futures=True)

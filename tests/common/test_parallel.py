@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from common.exit_status import EXIT_FAILED, ProgramError
 from common.interrupt import raise_on_sigterm
 from common.parallel import map_in_order
 
@@ -54,6 +55,13 @@ def test_workers_end_with_their_parent(root: Path, name: str) -> None:
     while is_running(int(worker)):
         assert time.monotonic() < deadline, "a worker outlived its parent"
         time.sleep(0.02)
+
+
+def test_a_killed_worker_is_one_line_and_ends_the_others() -> None:
+    with pytest.raises(ProgramError, match="a worker process was killed") as caught:
+        for _, (number, _) in map_in_order(ask_worker, [0, 1], 2):
+            os.kill(number, signal.SIGKILL)
+    assert caught.value.status == EXIT_FAILED and not multiprocessing.active_children()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
