@@ -15,7 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
-from common.atomic_file import replace_file
+from common.atomic_file import replace_file, sync_folder
 from common.exit_status import ProgramError
 from common.lock_file import hold_lock
 from common.npz import DAMAGES
@@ -78,6 +78,7 @@ def write_arrays(path: Path, arrays: Mapping[str, Blocks]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    sync_folder(path.parent)
 
 
 def sum_arrays(arrays: Iterable[np.ndarray]) -> int:
