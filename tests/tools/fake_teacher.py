@@ -30,10 +30,13 @@ def spoil(said: dict, what: str) -> None:
 
 
 def main() -> None:
-    """Answer queries in odd order, after greetings; "die N" ends after N answers, "babble" says nonsense."""
+    """Answer queries in odd order, after greetings; "die N" ends after N answers, "babble" and "gtp" say no answers."""
     print("hello\n3\n[1, 2]", flush=True)
     left = int(sys.argv[2]) if sys.argv[1:2] == ["die"] else 10**9
     for line in sys.stdin:
+        if sys.argv[1:2] == ["gtp"]:
+            print("? unknown command\n", flush=True)
+            continue
         query = json.loads(line)
         assert query["overrideSettings"]["ignorePreRootHistory"] is False  # labels are worse without the moves before
         for turn in sorted(query["analyzeTurns"], key=lambda turn: turn % 3):

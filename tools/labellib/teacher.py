@@ -22,6 +22,8 @@ from sgf.collection import Kifu
 GAMES_AHEAD = 16
 END_SECONDS = 5.0
 COLORS = {1: "B", 2: "W"}
+# How an engine answers lines of JSON that it takes for commands of GTP.
+GTP_FAILURE = b"?"
 
 # What a program that labels games says when it ends early.
 KEPT = "what was labelled before is kept"
@@ -164,6 +166,9 @@ class Teacher:
             try:
                 answer = json.loads(line)
             except ValueError:
+                if line.startswith(GTP_FAILURE):  # it would say so of every query, and never judge a position
+                    raise LabelError(f"{self._command[0]} speaks GTP, not KataGo's analysis protocol: give the command "
+                                     'that does, such as "katago analysis -model M" or "main.py analysis"') from None
                 continue  # greetings
             if not isinstance(answer, dict):
                 continue
