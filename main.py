@@ -126,6 +126,8 @@ def check_search_options(arguments: dict[str, Any]) -> None:
     player = f"--model {RANDOM_MODEL}" if kind.asks_network and by_playouts else f"--search {arguments['search']}"
     if arguments["solve"] and (by_playouts or arguments["search"] != DEFAULT_SEARCH):
         raise click.UsageError(f"--solve is for --search {DEFAULT_SEARCH}, not for {player}")
+    if arguments["lcb"] and arguments["search"] == OLDER_NAME_OF:
+        raise click.UsageError("--lcb is not for --search gumbel, whose last round chooses the move")
     if by_playouts and arguments["expansion_threshold"] > 1:
         raise click.UsageError("--expansion-threshold is for a search with a network: give --uct expand=N")
     for name in NETWORK_OPTIONS if by_playouts and not arguments["policy_move"] else ():
