@@ -24,7 +24,7 @@ from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command, was_given
 from common.exit_status import status_of_signal, tell_failures
 from common.interrupt import raise_on_sigterm
-from common.print_console import print_out
+from common.print_console import print_err, print_out
 from nn.network.pooled_config import ACTIVATION_NAMES, BLOCK_NAMES, NORMS
 from nn.training.network_options import NETWORK_DEFAULTS, OPTIMIZERS, TAKEN_FROM_START, check_network_options
 from nn.training.objective import BASELINES, IMITATE, NO_BASELINE, OBJECTIVES, REINFORCE, check_objective
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 MOST_SEED = 2**64 - 1  # that torch takes
 INTACT = "the files written before are intact"
 STOPPED = f"stopped: {INTACT}, the same command goes on"  # between the stages, which tell more
+NO_WIN_RATES = "Note: of --labels the win rates are left out, results alone teach the value: give --value-blend 0.5"
 
 SL_OUTPUT, RL_OUTPUT = (PROGRAM_FOLDER / "model" / name for name in ("sl-model.bin", "rl-model.bin"))
 # Defaults that depend on the way of learning, by the names of nn/training/recipe.py: from games of others, REINFORCE
@@ -107,7 +108,8 @@ def by_kind(name: str) -> str:
 @click.option("--window-size", type=click.IntRange(1), default=learning_param.WINDOW_SIZE, show_default=True,
               help="Newest games of self-play to use.")
 @click.option("--value-blend", type=FiniteRange(0, 1), default=0.0, show_default=True,
-              help="Share of a recorded win rate in the value target.")
+              help="Share of the win rate that a search or a teacher has told (comments of the games, --labels) in "
+                   "the value target; 0 learns from results alone.")
 @click.option(
     "--value-weight", type=FiniteRange(0),
     help=f"Weight of the value loss beside the policy loss.{by_kind('value_weight')}",
@@ -277,6 +279,8 @@ def main(**options: Any) -> None:
     if options["tensorboard"] and importlib.util.find_spec("tensorboard") is None:
         raise TrainError("--tensorboard needs a package that is not installed: pip install tensorboard")
     with tell_failures(options["output"].parent, INTACT, STOPPED), ProcessGroup(options["use_gpu"]) as group:
+        if labels and not was_given("value_blend") and group.is_first:
+            print_err(NO_WIN_RATES)
         read_games = kifu_dir and partial(make_data, Sources(
             kifu_dir, rl, pooled, options["board_sizes"], labels, archive, options["window_size"],
             ValueChoice(options["player"], options["one_value"]), workers))

@@ -1,7 +1,7 @@
 """Have a stronger engine judge every position of your games, so that train.py can learn from it.
 
     python tools/label.py --kifu-dir games --out labels.npz --teacher "katago analysis -model MODEL -config CONFIG"
-    python train.py --head pooled --kifu-dir games --labels labels.npz
+    python train.py --head pooled --kifu-dir games --labels labels.npz --value-blend 0.5
 
 Any program that speaks KataGo's analysis protocol will do, and so will the file of a network alone (`--teacher
 MODEL.bin.gz`), which judges many positions at a time. Stopped at any time, the same command goes on. The command is
