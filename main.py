@@ -103,7 +103,7 @@ COUNT = click.IntRange(min=1)
 MOST_VISITS = 10**9  # of a node before it is expanded
 MOST_POSITIONS = 2**14  # of a call; Tree.edge_virtual_loss counts those behind one move in 16 bits
 POSITIVE = FiniteRange(0.0, min_open=True)
-OLDER_NAME_OF = "gumbel"  # what --sequential-halving stands for
+HALVING_SEARCH = "gumbel"  # of which --sequential-halving is the older name
 # What a search without a network does not know, and what no other knows.
 NETWORK_OPTIONS = ("value_model", "playouts", "playout_share", "rollout", "c_puct", "lead_weight", "symmetries",
                    "policy_temperature")
@@ -113,10 +113,10 @@ PLAYOUT_OPTIONS = ("uct", "classifier")
 def settle_search(arguments: dict[str, Any]) -> None:
     """Let the older name of a search stand for it; raise click.UsageError where another one is asked for."""
     if arguments["sequential_halving"]:
-        if was_given("search") and arguments["search"] != OLDER_NAME_OF:
-            raise click.UsageError(f"--sequential-halving is --search {OLDER_NAME_OF}, not --search "
+        if was_given("search") and arguments["search"] != HALVING_SEARCH:
+            raise click.UsageError(f"--sequential-halving is --search {HALVING_SEARCH}, not --search "
                                    f"{arguments['search']}: give one of them")
-        arguments["search"] = OLDER_NAME_OF
+        arguments["search"] = HALVING_SEARCH
 
 
 def check_search_options(arguments: dict[str, Any]) -> None:
@@ -126,7 +126,7 @@ def check_search_options(arguments: dict[str, Any]) -> None:
     player = f"--model {RANDOM_MODEL}" if kind.asks_network and by_playouts else f"--search {arguments['search']}"
     if arguments["solve"] and (by_playouts or arguments["search"] != DEFAULT_SEARCH):
         raise click.UsageError(f"--solve is for --search {DEFAULT_SEARCH}, not for {player}")
-    if arguments["lcb"] and arguments["search"] == OLDER_NAME_OF:
+    if arguments["lcb"] and arguments["search"] == HALVING_SEARCH:
         raise click.UsageError("--lcb is not for --search gumbel, whose last round chooses the move")
     if by_playouts and arguments["expansion_threshold"] > 1:
         raise click.UsageError("--expansion-threshold is for a search with a network: give --uct expand=N")
