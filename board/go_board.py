@@ -140,10 +140,12 @@ class GoBoard(RulesFace):
     def put_stone(self, pos: int, color: Stone) -> None:
         """Play a point or PASS; either color may move at any time.
 
-        Raises IllegalMoveError for an occupied point, suicide and a forbidden ko; superko is asked by is_legal.
+        Raises IllegalMoveError for an occupied point, suicide, a forbidden ko and a color that is no player's; superko
+        is asked by is_legal.
         """
         if not self._is_legal_without_superko(pos, color):
-            raise IllegalMoveError(f"{color.name.lower()} {self.coordinate.convert_to_gtp_format(pos)} is illegal")
+            point = self.coordinate.convert_to_gtp_format(pos)
+            raise IllegalMoveError(f"{Stone(color).name.lower()} {point} is illegal")
         self.record.reserve(1)
         rules.play_recorded(self.state, self.history, pos, int(color))
 
@@ -196,7 +198,8 @@ class GoBoard(RulesFace):
     # --- rules --------------------------------------------------------------------------------------------------
 
     def _is_legal_without_superko(self, pos: int, color: Stone) -> bool:
-        return 0 <= pos < len(self.state.stones) and bool(rules.is_legal(self.state, pos, int(color)))
+        return (color in (BLACK, WHITE) and 0 <= pos < len(self.state.stones)
+                and bool(rules.is_legal(self.state, pos, int(color))))
 
     def is_superko(self, pos: int, color: Stone) -> bool:
         """Return whether a legal move would repeat a position of this game (positional superko)."""

@@ -130,6 +130,19 @@ def test_suicide_is_illegal_and_a_capture_is_not_suicide(diagram: str, point, co
         twins.compare()
 
 
+@pytest.mark.parametrize("color", [Stone.EMPTY, Stone.OUT_OF_BOARD])
+def test_only_players_move(color: Stone) -> None:
+    board = Twins.from_diagram("X . .\n. O .\n. . .").fast
+    before = board.state.buffer.copy()
+    for pos in (board.POS(3, 3), PASS):
+        assert not board.is_legal(pos, color)
+        with pytest.raises(IllegalMoveError, match=color.name.lower()):
+            board.put_stone(pos, color)
+    assert (board.state.buffer == before).all() and board.moves == 1
+    with pytest.raises(IllegalMoveError, match="white A3"):
+        board.put_stone(board.POS(1, 1), 2)  # type: ignore[arg-type]  # a plain number will do
+
+
 @pytest.mark.parametrize(("diagram", "point", "color", "taken"), [
     ("X . X\nO X O\n. O .", (2, 1), "w", 3),
     (". X O\nX O O\nO O .", (1, 1), "w", 2),
