@@ -281,22 +281,22 @@ class GoBoard(RulesFace):
         """Return the liberties of the string on each point, 0 for empty ones, seen through a symmetry."""
         return [self.strings.get_num_liberties(int(self.sym_map[sym, pos])) for pos in self.onboard_pos]
 
-    def get_board_string(self) -> str:
-        """Return the position as text: move number, prisoners, and a framed diagram with coordinates."""
-        size = self.board_size
+    def get_board_string(self, sym: int = 0) -> str:
+        """Return the position as text, seen through a symmetry: move number, prisoners, a diagram with coordinates."""
+        size, stones = self.board_size, self.get_board_data(sym)
         columns = "    " + " ".join(GTP_X_COORDINATE[1 : size + 1])
         frame = "  +" + "-" * (2 * size + 1) + "+"
         lines = [f"Move : {self.moves}", f"Prisoner(Black) : {self.prisoner[0]}",
                  f"Prisoner(White) : {self.prisoner[1]}", columns, frame]
-        for y in range(1, size + 1):
-            row = " ".join(Stone(int(self.state.stones[self.POS(x, y)])).get_char() for x in range(1, size + 1))
-            number = f"{size + 1 - y:2d}"
+        for y in range(size):
+            row = " ".join(Stone(stone).get_char() for stone in stones[y * size : (y + 1) * size])
+            number = f"{size - y:2d}"
             lines.append(f"{number}| {row} |{number.strip()}")
         return "\n".join([*lines, frame, columns])
 
-    def display(self) -> None:
-        """Print the position to stderr."""
-        print_err(self.get_board_string())
+    def display(self, sym: int = 0) -> None:
+        """Print the position to stderr, seen through a symmetry (0 to 7)."""
+        print_err(self.get_board_string(sym))
 
     def get_self_atari_table(self, color: Stone) -> list[list[int]]:
         """Return check_self_atari_stone of every point, row by row, 0 for points that may not be played."""

@@ -258,3 +258,10 @@ def test_the_board_is_drawn_with_coordinates() -> None:
     assert [line.rstrip() for line in board.get_board_string().splitlines()[3:]] == [
         "    A B C", "  +-------+", " 3| @ + + |3", " 2| + O + |2", " 1| + + + |1", "  +-------+", "    A B C",
     ]
+
+
+def test_the_board_is_drawn_as_a_symmetry_sees_it(capsys: pytest.CaptureFixture[str]) -> None:
+    board = Twins.from_diagram("X . .\n. O .\n. . .").fast
+    board.display(1)  # left and right change places
+    rows = [line.rstrip() for line in capsys.readouterr().err.splitlines()[5:8]]
+    assert rows == [" 3| + + @ |3", " 2| + O + |2", " 1| + + + |1"]
