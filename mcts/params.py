@@ -43,6 +43,7 @@ class Selection(NamedTuple):
 
 
 # Playouts draw moves by chance, but answer ataris (board/playout.py), or by learnt patterns (mcts/uct/rollout.py).
+# What a name stands for, choose_rollouts (mcts/network_calls.py) says.
 ROLLOUTS = ("ataris", "patterns")
 
 # The search of self-play: what it teaches comes from the network and the values alone, so no rule raises a prior and
