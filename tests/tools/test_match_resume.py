@@ -1,6 +1,7 @@
 """The match directory survives kill -9, Ctrl-C, cut lines and other options."""
 
 import errno
+import io
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from tools.matchlib.errors import MatchError
 from tools.matchlib.record import MatchRecord
 from tools.matchlib.runner import run_match
 from tools.matchlib.standing import play_games
-from tools.matchlib.store import CONFIG_FILE, GAMES_FILE, MatchStore
+from tools.matchlib.store import CONFIG_FILE, GAMES_FILE, TAIL_BYTES, MatchStore, find_end_of_lines
 
 GAMES = 8
 
@@ -144,6 +145,25 @@ def test_a_part_of_a_game_spoils_no_other_one(tmp_path: Path) -> None:
     store = MatchStore(config)
     assert list(store.records) == [0, 2]
     store.close()
+
+
+class CountingFile(io.BytesIO):
+    """A file that counts what is read of it."""
+
+    count = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        data = super().read(size)
+        self.count += len(data)
+        return data
+
+
+@pytest.mark.parametrize("part", [0, 1, TAIL_BYTES - 1, TAIL_BYTES, TAIL_BYTES + 1, 3 * TAIL_BYTES])
+@pytest.mark.parametrize("lines", [0, 1, 20 * TAIL_BYTES])
+def test_a_game_costs_no_more_after_many_others(lines: int, part: int) -> None:
+    file = CountingFile(b"\n" * lines + b"x" * part)
+    assert find_end_of_lines(file) == lines
+    assert file.count <= part + TAIL_BYTES
 
 
 def test_games_of_another_match_stay_where_no_lock_keeps_it_out(

@@ -3,7 +3,7 @@
 import json
 import os
 import threading
-from typing import Any
+from typing import Any, BinaryIO
 
 from common.atomic_file import write_atomically
 from common.exit_status import status_of
@@ -15,11 +15,24 @@ from tools.matchlib.record import MatchRecord, read_records
 CONFIG_FILE = "match.json"
 GAMES_FILE = "games.jsonl"
 LOCK_FILE = "lock"
+TAIL_BYTES = 65536
 
 
 def game_file_name(index: int) -> str:
     """Return the name of a game's SGF file."""
     return f"game{index + 1:05d}.sgf"
+
+
+def find_end_of_lines(file: BinaryIO) -> int:
+    """Return where the last whole line of a file ends, looking from its end: a match grows for weeks."""
+    end = file.seek(0, os.SEEK_END)
+    while end:
+        begin = max(0, end - TAIL_BYTES)
+        file.seek(begin)
+        if found := file.read(end - begin).rfind(b"\n") + 1:
+            return begin + found
+        end = begin
+    return 0
 
 
 class MatchStore:
@@ -71,8 +84,7 @@ class MatchStore:
         with self._lock:
             write_atomically(self.sgf_directory / game_file_name(record.index), sgf)
             with (self.directory / GAMES_FILE).open("ab+") as file:
-                file.seek(0)
-                file.truncate(file.read().rfind(b"\n") + 1)
+                file.truncate(find_end_of_lines(file))
                 file.write(record.to_json().encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
