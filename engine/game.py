@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from board.go_board import GoBoard
 from board.handicap import get_fixed_handicap, get_free_handicap
 from board.score import area_without
@@ -13,6 +15,12 @@ from engine.move_choice import ResignPolicy
 from engine.options import EngineOptions
 from mcts.time_manager import StartOptions, TimeManager
 from nn.model_file import ANY_SIZE
+
+
+def goes_on(before: GoBoard, board: GoBoard) -> bool:
+    """Tell whether the game on `board` is that on `before`, maybe with more moves."""
+    old, new = before.record.hash_value, board.record.hash_value
+    return before.board_size == board.board_size and np.array_equal(old, new[: len(old)])
 
 
 class Game:
@@ -63,6 +71,8 @@ class Game:
     def look_at(self, board: GoBoard) -> None:
         """Go to another position, maybe of the same game: what was searched is kept as far as it holds there."""
         self._may_ponder = False
+        if not goes_on(self.board, board):
+            self.resign.reset()
         self.board = board
 
     def clear(self) -> None:

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from board.constant import PASS
+from board.go_board import GoBoard
 from board.stone import Stone
 from engine.levels import LEVELS
 from engine.move_choice import ResignPolicy, draw_by_visits
@@ -153,6 +154,16 @@ def test_resigns_after_a_streak_only():
     assert gtp.ask("genmove b") != "resign"
     gtp.ask("clear_board")
     assert [gtp.ask("genmove w") == "resign" for _ in range(3)] == [False, False, True]
+
+
+def test_a_streak_is_of_one_game():
+    gtp = Controller(make=lambda size: FakeEvaluator(size, 0.01), min_resign_move=0, policy_move=True, seed=1)
+    for _ in range(2):
+        gtp.ask("genmove b")
+        gtp.engine.look_at(gtp.engine.board.copy())
+    assert gtp.ask("genmove b") == "resign"
+    gtp.engine.look_at(GoBoard())
+    assert [gtp.ask("genmove b") == "resign" for _ in range(3)] == [False, False, True]
 
 
 @pytest.mark.parametrize("options", [{"resign_threshold": 0.0}, {"resign_threshold": -1.0}, {"resign_streak": 99}, {}])
