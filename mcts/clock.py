@@ -95,7 +95,6 @@ class Clock:
 
     def spend(self, seconds: float) -> None:
         """Charge one move that took `seconds`."""
-        self.reported = False
         overtime_now = self.in_overtime()
         if not overtime_now:
             self.main_left -= seconds

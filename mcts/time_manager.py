@@ -151,7 +151,7 @@ class TimeManager:
         self.clocks[color].report(seconds, count)
 
     def new_game(self) -> None:
-        """Keep the settings and refill the clocks, except one that the controller has set since its last move."""
+        """Keep the settings and refill the clocks, except one that the controller has set since the last search."""
         for clock in self.clocks.values():
             if not clock.reported:
                 clock.restart()
@@ -217,8 +217,10 @@ class TimeManager:
         `allowed` is when its search had to end, with what it was given of the extra time, infinite if at no time. One
         batch took `slowest` seconds: the last one of the next search may, too.
         """
-        if color in self.clocks:
-            self.clocks[color].spend(elapsed)
+        for side, clock in self.clocks.items():
+            clock.reported = False
+            if side == color:
+                clock.spend(elapsed)
         if visits > 0 and elapsed > 0:
             self.speed = visits / elapsed
         if limit.visits == NO_SEARCH_VISITS:

@@ -170,6 +170,15 @@ def test_new_game_refills_own_clocks_but_keeps_what_was_reported():
     assert total_left(manager.clocks[WHITE]) == 50.0
 
 
+def test_what_was_reported_of_the_opponent_does_not_last_for_the_next_game():
+    manager = TimeManager(StartOptions(main_time=100.0))
+    manager.report(BLACK, 60.0, 0)
+    manager.report(WHITE, 5.0, 0)
+    manager.finish(BLACK, 1.0, 10, SearchLimit(10), 1.0)
+    manager.new_game()
+    assert total_left(manager.clocks[WHITE]) == 100.0
+
+
 def test_nearly_out_of_time_plays_at_once():
     manager = TimeManager(StartOptions(main_time=600.0))
     manager.report(BLACK, 0.3, 0)
