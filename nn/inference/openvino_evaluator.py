@@ -51,8 +51,9 @@ class Compiler:
 
     def __init__(self, core: Any, network: Path, number_format: Format, floats: Format, cores: int) -> None:
         """Take the file of a network beside its facts; all that it does not have in integers it has in `floats`."""
-        weights = network.with_suffix(".bin").stat().st_size
-        self._is_shared = cores > MOST_OWN or (cores > 1 and weights >= SHARED_BYTES)
+        # Held open: where other programs have loaded many networks since, the files are gone (KEPT_NETWORKS).
+        self._text, self._weights = network.read_bytes(), np.memmap(network.with_suffix(".bin"), mode="r")
+        self._is_shared = cores > MOST_OWN or (cores > 1 and self._weights.nbytes >= SHARED_BYTES)
         self._compiled: dict[int, Any] = {}
         streams = cores if self._is_shared else 1
         self.facts = NetworkFacts.parse(network.with_name(FACTS_FILE).read_bytes())
@@ -93,7 +94,7 @@ class Compiler:
 
     def _compile(self, size: int) -> Any:
         """Compile the network for runs of a size, and keep that on disk."""
-        model = self._core.read_model(self._network)
+        model = self._core.read_model(self._text, self._weights.tobytes())
         model.reshape({0: [size, *self._shape]})
         compiled = self._core.compile_model(model, "CPU", self._config)
         with contextlib.suppress(OSError):

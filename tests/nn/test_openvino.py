@@ -217,6 +217,17 @@ def test_no_search_waits_for_a_size_to_be_compiled(second_start: Path, monkeypat
         assert len(evaluator(planes)[0]) == len(evaluator.start(planes).answer()[0]) == count
 
 
+def test_what_other_programs_remove_is_not_missed(runtime: Path, second_start: Path) -> None:
+    """An engine runs for weeks; other networks that are loaded meanwhile take the place of its own on the disk."""
+    evaluator = load_evaluator(second_start, SIZE, threads=1)
+    for thread in threading.enumerate():
+        if thread.name == "OpenVINO sizes":
+            thread.join()
+    for folder in runtime.iterdir():
+        shutil.rmtree(folder)
+    check(evaluator, make_network("pooled"))
+
+
 def test_a_cache_passes_on_what_only_the_evaluator_can(second_start: Path) -> None:
     cached = CachedEvaluator(load_evaluator(second_start, SIZE))
     planes = np.ones((1, cached.plane_set.planes, SIZE, SIZE), dtype=np.float32)
