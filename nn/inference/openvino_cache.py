@@ -1,5 +1,6 @@
 """Where OpenVINO's form of a model file is kept: beside the compiled kernels, converted once."""
 
+import contextlib
 import hashlib
 import os
 import tempfile
@@ -26,6 +27,8 @@ MAKERS = [Path(__file__).with_name(name) for name in ("openvino_export.py", "ope
 # The network in integers, and whether it bears them.
 INTEGER_FILE, VERDICT_FILE = "integers.xml", "integers.txt"
 SUITS, SUITS_NOT = "suits", "suits not"
+# What comes of a disk that cannot be written, of a network that OpenVINO does not know and of damaged files.
+FAILURES = (OSError, RuntimeError, TypeError, ValueError)
 
 
 def find_folder(model: ModelFile, board_size: int | None) -> Path:
@@ -88,15 +91,33 @@ def find_network(core: Any, folder: Path) -> tuple[Path, Format, Format]:
     return folder / NETWORK_FILE, floats, floats
 
 
+def make_anew(core: Any, model: ModelFile, board_size: int | None, folder: Path) -> None:
+    """Write all that a folder keeps of a model file once more, but for what is compiled of it."""
+    folder.mkdir(exist_ok=True)
+    (folder / VERDICT_FILE).unlink(missing_ok=True)
+    make_floats(model, board_size, folder)
+    find_network(core, folder)
+
+
+def make_compiler(model: ModelFile, board_size: int | None, threads: int) -> Compiler:
+    """Return what compiles the network of a model file; what an earlier start has kept, and is damaged, is made anew.
+
+    Raises ModelFileError, and what load_openvino catches.
+    """
+    folder, core = find_folder(model, board_size), openvino.Core()
+    renew = partial(make_anew, core, model, board_size, folder)
+    if (folder / FACTS_FILE).is_file():
+        with contextlib.suppress(*FAILURES):
+            return Compiler(core, *find_network(core, folder), threads, renew)
+    renew()
+    return Compiler(core, *find_network(core, folder), threads, renew)
+
+
 def load_openvino(model: ModelFile, board_size: int | None, symmetries: int, threads: int) -> BoardEvaluator | None:
     """Return the evaluator of a model file, None where torch has to run it; raises ModelFileError."""
     try:
-        folder = find_folder(model, board_size)
-        if not (folder / FACTS_FILE).is_file():
-            make_floats(model, board_size, folder)
-        core = openvino.Core()
-        compiler = Compiler(core, *find_network(core, folder), threads)
+        compiler = make_compiler(model, board_size, threads)
         return share_threads(partial(OpenVinoEvaluator, compiler), symmetries, threads)
-    except (OSError, RuntimeError, TypeError, ValueError) as error:
+    except FAILURES as error:
         print_err(f"OpenVINO cannot run {model}, torch does: {' '.join(str(error).split())[:200]}")
         return None

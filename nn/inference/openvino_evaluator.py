@@ -14,7 +14,7 @@ import contextlib
 import hashlib
 import io
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,16 +49,20 @@ class Run:
 class Compiler:
     """Compiles a network for runs of one thread each; one size at a time, whoever asks."""
 
-    def __init__(self, core: Any, network: Path, number_format: Format, floats: Format, cores: int) -> None:
-        """Take the file of a network beside its facts; all that it does not have in integers it has in `floats`."""
-        # Held open: where other programs have loaded many networks since, the files are gone (KEPT_NETWORKS).
-        self._text, self._weights = network.read_bytes(), np.memmap(network.with_suffix(".bin"), mode="r")
+    def __init__(self, core: Any, network: Path, number_format: Format, floats: Format, cores: int,
+                 make_anew: Callable[[], object]) -> None:
+        """Take the file of a network beside its facts; all that it does not have in integers it has in `floats`.
+
+        `make_anew` writes these files once more, where they turn out to be damaged.
+        """
+        self._network = network
+        self._open()
         self._is_shared = cores > MOST_OWN or (cores > 1 and self._weights.nbytes >= SHARED_BYTES)
         self._compiled: dict[int, Any] = {}
         streams = cores if self._is_shared else 1
         self.facts = NetworkFacts.parse(network.with_name(FACTS_FILE).read_bytes())
         self.number_format = number_format
-        self._core, self._network = core, network
+        self._core, self._make_anew = core, make_anew
         self._config = {"NUM_STREAMS": streams, "INFERENCE_NUM_THREADS": streams, "ENABLE_CPU_PINNING": False,
                         "INFERENCE_PRECISION_HINT": floats.hint}
         processor = core.get_property("CPU", "FULL_DEVICE_NAME")
@@ -92,9 +96,22 @@ class Compiler:
             return self._core.import_model(io.BytesIO(self._find_blob(size).read_bytes()), "CPU", self._config)
         return None
 
+    def _open(self) -> None:
+        """Hold the files open: when other programs have loaded many networks, they are gone (KEPT_NETWORKS)."""
+        self._text, self._weights = self._network.read_bytes(), np.memmap(self._network.with_suffix(".bin"), mode="r")
+
+    def _parse(self) -> Any:
+        """Return the network as OpenVINO reads it; raises RuntimeError, OpenVINO's, where it is damaged."""
+        return self._core.read_model(self._text, self._weights.tobytes())
+
     def _compile(self, size: int) -> Any:
         """Compile the network for runs of a size, and keep that on disk."""
-        model = self._core.read_model(self._text, self._weights.tobytes())
+        try:
+            model = self._parse()
+        except RuntimeError:
+            self._make_anew()
+            self._open()
+            model = self._parse()
         model.reshape({0: [size, *self._shape]})
         compiled = self._core.compile_model(model, "CPU", self._config)
         with contextlib.suppress(OSError):

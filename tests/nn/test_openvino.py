@@ -153,6 +153,23 @@ def test_nothing_is_told_to_its_maker(runtime: Path, tmp_path: Path) -> None:
     assert sys.modules["openvino_telemetry"] is None and telemetry_utils.tm.__name__.endswith("telemetry_stub")
 
 
+@pytest.mark.parametrize(("name", "is_gone"), [("network.xml", False), ("network.bin", True), ("facts.json", False)])
+def test_what_is_kept_and_damaged_is_made_anew(name: str, is_gone: bool, second_start: Path, runtime: Path,
+                                               capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody has to find and delete a file that a disk has spoiled, or a cleaner has taken."""
+    network = make_network("pooled")
+    for blob in runtime.rglob("*.blob"):
+        blob.unlink()
+    (file,) = runtime.rglob(name)
+    if is_gone:
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:file.stat().st_size // 2])
+    evaluator = load_evaluator(second_start, SIZE, threads=1)
+    assert "OpenVINO" in evaluator.description and capsys.readouterr().err == ""
+    check(evaluator, network)
+
+
 def test_networks_that_are_long_unused_are_forgotten(runtime: Path, tmp_path: Path,
                                                      monkeypatch: pytest.MonkeyPatch) -> None:
     from nn.inference import openvino_cache
