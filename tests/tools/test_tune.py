@@ -105,6 +105,34 @@ def test_a_study_lies_in_its_folder_whatever_that_is_called(tmp_path: Path) -> N
 
 @unix_only
 @needs_optuna
+@unix_only
+def test_a_full_disk_is_one_line_and_the_study_goes_on(tmp_path: Path) -> None:
+    """What cannot be written ended with three tracebacks of SQLAlchemy's."""
+    import resource
+
+    from tools.tunelib.study import Standing, TuneConfig, judged_trials, run_study
+    match = MatchConfig(first="main.py {n}", second="gnugo", games=2, directory=tmp_path)
+    config = TuneConfig(match, [read_range("n:0:6", True)], 2, batch=2)
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    asked = 0
+
+    def play(_: MatchConfig) -> Standing:
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1, old[1]))
+        return Standing(1, 0, 1)
+
+    try:
+        with pytest.raises(ProgramError, match=r"cannot write the study .*study\.db: .*; the games are kept") as failed:
+            run_study(config, play)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    assert failed.value.status == 1 and "\n" not in str(failed.value)
+    assert len(judged_trials(run_study(config, play))) == 2
+
+
+@needs_optuna
 def test_a_study_is_not_begun_while_another_run_may_begin_it(tmp_path: Path) -> None:
     from tools.tunelib.study import LOCK_FILE, STUDY_FILE, Standing, TuneConfig, run_study
 

@@ -3,15 +3,18 @@
 import hashlib
 import json
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import optuna
 from optuna.trial import TrialState
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import SQLAlchemyError
 
-from common.exit_status import ProgramError
+from common.exit_status import EXIT_FAILED, ProgramError
 from common.lock_file import hold_lock
 from common.print_console import print_err, print_out
 from tools.matchlib.config import MatchConfig
@@ -105,6 +108,17 @@ def open_study(config: TuneConfig) -> optuna.Study:
     return study
 
 
+@contextmanager
+def tell_disk_failures(path: Path) -> Iterator[None]:
+    """Turn what Optuna and SQLAlchemy raise where the study's file cannot be written into a ProgramError."""
+    try:
+        yield
+    except (optuna.exceptions.StorageInternalError, SQLAlchemyError) as error:
+        cause = error.__cause__ or error
+        raise ProgramError(f"cannot write the study {path}: {getattr(cause, 'orig', None) or cause}; the games are "
+                           "kept, the same command goes on", EXIT_FAILED) from error
+
+
 def repeat_broken_trials(study: optuna.Study) -> None:
     """Put settings whose games were interrupted first in line; their games are kept."""
     for trial in study.get_trials(states=[TrialState.RUNNING]):
@@ -135,7 +149,8 @@ def try_setting(study: optuna.Study, config: TuneConfig, play: PlayGames) -> Non
 def run_study(config: TuneConfig, play: PlayGames = play_games) -> optuna.Study:
     """Try settings until there are as many as asked for; raises MatchError and KeyboardInterrupt as a match does."""
     taken = ProgramError(f"another tune.py is at work in {config.match.directory}")
-    with hold_lock(config.match.directory / LOCK_FILE, taken):
+    folder = config.match.directory
+    with hold_lock(folder / LOCK_FILE, taken), tell_disk_failures(folder / STUDY_FILE):
         study = open_study(config)
         repeat_broken_trials(study)
         failed = 0  # settings in a row
