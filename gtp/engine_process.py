@@ -75,12 +75,16 @@ class GtpProcess:
             log_path: File to which the engine's stderr is appended.
 
         Raises:
-            EngineCrashError: The system cannot start the program.
+            EngineCrashError: The log cannot be written, or the system cannot start the program.
         """
         self.log_path = log_path
         self._replies: queue.Queue[tuple[str, float] | None] = queue.Queue()
         try:
-            with log_path.open("ab") as log:
+            log = log_path.open("ab")
+        except OSError as error:
+            raise EngineCrashError(f"cannot write {log_path}: {error.strerror or error}") from error
+        try:
+            with log:
                 self._log_start = log.tell()
                 self._process = subprocess.Popen(
                     list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,

@@ -11,7 +11,7 @@ from sgfmill import sgf
 
 from board.stone import Stone
 from gtp import engine_process
-from gtp.engine_process import EngineTimeoutError, GtpProcess
+from gtp.engine_process import EngineCrashError, EngineTimeoutError, GtpProcess
 from sgf.match_result import format_score
 from tests.marks import unix_only
 from tests.tools.matches import fake, make_config, play_match
@@ -180,6 +180,13 @@ def test_stray_and_late_lines_do_not_shift_replies(tmp_path: Path) -> None:
     second = process.ask("b", 20.0)
     assert not second.is_success and second.text == "bad" and second.seconds >= 0.05
     process.kill()
+
+
+def test_a_log_that_cannot_be_written_is_no_fault_of_the_engine(tmp_path: Path) -> None:
+    with pytest.raises(EngineCrashError, match=r"^cannot write .*missing.log: No such file or directory$"):
+        GtpProcess([sys.executable], tmp_path / "missing" / "missing.log")
+    with pytest.raises(EngineCrashError, match=r"^cannot start no-such-engine: "):
+        GtpProcess(["no-such-engine"], tmp_path / "log")
 
 
 def test_an_engine_is_killed_where_no_groups_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
