@@ -3,7 +3,7 @@
 import io
 import sys
 from contextlib import suppress
-from typing import TextIO
+from typing import Any, TextIO
 
 
 def print_out(*values: object) -> None:
@@ -18,6 +18,24 @@ def print_err(*values: object) -> None:
     """
     with suppress(OSError):
         _write_line(sys.stderr, values)
+
+
+class Heedless:
+    """stderr for progress bars: what cannot be written is lost, as with print_err, and ends no run."""
+
+    def write(self, text: str) -> None:
+        """Write a piece of text."""
+        with suppress(OSError):
+            sys.stderr.write(text)
+
+    def flush(self) -> None:
+        """Have it written at once."""
+        with suppress(OSError):
+            sys.stderr.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        """Be stderr in all other ways."""
+        return getattr(sys.stderr, name)
 
 
 def accept_any_letter() -> None:

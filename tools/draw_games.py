@@ -29,7 +29,7 @@ from common.exit_status import tell_failures
 from common.interrupt import raise_on_sigterm
 from common.lock_file import hold_lock
 from common.parallel import map_in_order
-from common.print_console import print_err
+from common.print_console import Heedless, print_err
 from nn.inference.runtime import find_gpu
 from tools.labellib.drawing import SHARD_GAMES, DrawSettings, Shard, draw_shard, load_judge
 from tools.labellib.judging import check_tells_lead, find_network, naming_option
@@ -78,7 +78,7 @@ def draw(shards: list[Shard], processes: int) -> int:
     """Draw the shards that are not there yet; return how many positions these have."""
     left = [shard for shard in shards if not shard.labels.exists()]
     positions, done = 0, (len(shards) - len(left)) * SHARD_GAMES
-    with tqdm(total=len(shards) * SHARD_GAMES, initial=done, unit="game", desc="drawn", file=sys.stderr) as bar:
+    with tqdm(total=len(shards) * SHARD_GAMES, initial=done, unit="game", desc="drawn", file=Heedless()) as bar:
         for _, more in map_in_order(draw_shard, left, min(processes, max(1, len(left)))):
             positions += more
             bar.update(SHARD_GAMES)

@@ -22,7 +22,7 @@ from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import run_command
 from common.exit_status import tell_failures
 from common.interrupt import raise_on_sigterm
-from common.print_console import print_err
+from common.print_console import Heedless, print_err
 from nn.data.game_encoder import GameEncoder
 from nn.data.game_report import GameReport
 from nn.data.labels import Labels
@@ -69,7 +69,7 @@ def start_teacher(command: str, question: Question, use_gpu: bool, log: Path) ->
 def label(games: dict[str, Kifu], teacher: Teacher | NetworkTeacher, store: LabelStore) -> None:
     """Have the games labelled that are not yet, and write them part by part, also what a run has that ends early."""
     left = [(name, game) for name, game in games.items() if name not in store.done]
-    with tqdm(total=len(games), initial=len(games) - len(left), unit="game", desc="labels", file=sys.stderr) as bar:
+    with tqdm(total=len(games), initial=len(games) - len(left), unit="game", desc="labels", file=Heedless()) as bar:
         part: dict[str, Labels] = {}
         written = time.monotonic()
         try:

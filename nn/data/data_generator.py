@@ -8,7 +8,6 @@ Letters: N = samples of a file, S = board size, A = S*S + 1, G = games of a file
 
 import itertools
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -25,7 +24,7 @@ from common.atomic_file import replace_file
 from common.cores import count_usable_cores
 from common.exit_status import ProgramError
 from common.parallel import map_in_order
-from common.print_console import print_err
+from common.print_console import Heedless, print_err
 from nn.constant import INPUT_PLANES
 from nn.data.data_file import (
     UNFINISHED,
@@ -175,7 +174,7 @@ def _read_games(paths: list[str], sizes: Sequence[int], workers: int, report: Ga
     """Yield the games that the rules allow, in order, of a player if one is named; report them and the others."""
     encoders = {size: GameEncoder(size) for size in sizes}
     total = sum(os.path.getsize(path) for path in paths)
-    with tqdm(total=total, unit="B", unit_scale=True, desc="reading SGF", file=sys.stderr) as bar:
+    with tqdm(total=total, unit="B", unit_scale=True, desc="reading SGF", file=Heedless()) as bar:
         for pieces, (games, skipped) in _run_tasks(paths, sizes, workers):
             for one in skipped:
                 report.skip(one)

@@ -1,12 +1,14 @@
 """Labels by an engine: complete, resumable, and a clear line where it fails."""
 from __future__ import annotations
 
+import errno
 import io
 import json
 import shlex
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,6 +80,21 @@ def test_every_position_is_labelled(games: Path) -> None:
     expected = np.array([0.0 if point == 2 else 1 + (2 + point) % 7 for point in range(26)])
     assert np.allclose(policy, expected / expected.sum(), atol=1e-4)
     assert not (games.parent / "labels.npz.parts").exists()
+
+
+def test_progress_that_cannot_be_written_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log on a full disk costs its lines, not the labels."""
+    class FullDisk(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(sys, "stderr", FullDisk())
+    kept: list[str] = []
+    store: Any = SimpleNamespace(done=set(), add=kept.extend)
+    teacher: Any = SimpleNamespace(label=lambda left: ((name, game) for name, game in left))
+    games: Any = {"a.sgf": None}
+    label.label(games, teacher, store)
+    assert kept == ["a.sgf"]
 
 
 def test_games_of_collections_have_labels_by_the_names_that_training_looks_for(games: Path) -> None:
