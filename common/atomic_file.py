@@ -1,13 +1,17 @@
 """Files that are written completely or not at all."""
 
+import glob
 import os
 import secrets
 import time
+from contextlib import suppress
 from pathlib import Path
 
 # Windows replaces no file that another program has open: how long to wait for that, and how long between two tries.
 OPEN_SECONDS = 2.0 if os.name == "nt" else 0.0
 RETRY_SECONDS = 0.05
+# Of the name that a file has while it is written.
+RANDOM_BYTES = 4
 
 
 def write_atomically(path: str | Path, content: bytes) -> None:
@@ -29,10 +33,17 @@ def write_atomically(path: str | Path, content: bytes) -> None:
     sync_folder(target.parent)
 
 
+def remove_remains(path: Path) -> None:
+    """Remove what programs that were killed while they wrote a file have left beside it; nobody may be writing it."""
+    for rest in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 2 * RANDOM_BYTES}"):
+        with suppress(OSError):
+            rest.unlink()
+
+
 def _write(path: Path, content: bytes) -> None:
     """Put `content` into another file and give that the name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(RANDOM_BYTES)}")
     try:
         with open(temporary, "xb") as file:  # with the permissions of any new file; tempfile's are private
             file.write(content)

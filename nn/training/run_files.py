@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from common.atomic_file import remove_remains
 from common.lock_file import take_lock
 from nn.training.run_config import TrainError
 
@@ -33,9 +34,14 @@ class RunFiles:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Keep other runs away from these files; raises TrainError where one is at work, and OSError."""
+        """Keep other runs away from these files; raises TrainError where one is at work, and OSError.
+
+        What a run has left that was killed while it wrote is removed: a checkpoint may have a hundred megabytes.
+        """
         lock = take_lock(self.output.with_name(f".{self.name}.lock"))
         if lock is None:
             raise TrainError(f"another train.py is at work on {self.output}: let it end, or give another --output")
         with lock:
+            for path in (self.output, self.last, self.checkpoint):
+                remove_remains(path)
             yield

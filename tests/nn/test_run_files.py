@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import learning_param
+from common.atomic_file import write_atomically
 from common.command_line import run_command
 from nn.network.weights import load_network, save_atomically
 from nn.training.bad_moves import ClassifierRun
@@ -134,6 +135,18 @@ def test_two_runs_on_one_output_are_refused(config: TrainConfig) -> None:
             train(config)
         assert train(replace(config, output=config.output.with_name("b.bin"))) == ""
     assert train(config) == ""
+
+
+def test_what_a_killed_run_was_writing_is_removed(config: TrainConfig) -> None:
+    """A checkpoint may have a hundred megabytes: they would fill the disk, kill by kill."""
+    write_atomically(config.output, b"model")
+    folder = config.output.parent
+    remains = [folder / f".{name}.0123abcd" for name in ("sl-model.bin", "sl-model-last.bin", "sl-state.ckpt")]
+    others = [folder / name for name in (".sl-model.bin.old", ".sl-2-state.ckpt.0123abcd", "sl-state.ckpt.0123abcd")]
+    for path in (*remains, *others):
+        path.write_bytes(b"half")
+    with RunFiles(config.output).hold():
+        assert [path.exists() for path in (*remains, *others, config.output)] == 3 * [False] + 4 * [True]
 
 
 def test_models_on_the_way_are_kept_by_their_steps(config: TrainConfig) -> None:
