@@ -15,6 +15,7 @@ from nn.training.process_group import ProcessGroup
 from nn.training.recipe import POLICY_GRADIENT, REINFORCEMENT, SUPERVISED, Recipe
 from nn.training.run_config import TrainConfig, TrainError
 from nn.training.run_files import RunFiles
+from nn.training.run_table import RunTable
 from nn.training.start import continue_from
 from nn.training.trainer import Trainer
 
@@ -46,6 +47,7 @@ def train(
         if done:
             if group.is_first:
                 print_out(done)
+                _draw_if_missing(RunTable(files.table, recipe.layout))
             return ""
         if make_data is not None and group.is_first:
             make_data(config.data_dir)
@@ -94,6 +96,12 @@ def _find_state(config: TrainConfig, recipe: Recipe, files: RunFiles, group: Pro
         raise TrainError(f"{config.output} is there already, and no {files.checkpoint.name} to go on from: give "
                          "another --output, or replace that model with --restart true")
     return state
+
+
+def _draw_if_missing(table: RunTable) -> None:
+    """Draw the picture of a finished run that has none, as where the disk was full at its end; raises OSError."""
+    if table.rows and not table.picture.exists():
+        table.draw()
 
 
 def _run(trainer: Trainer) -> str:

@@ -58,6 +58,11 @@ class RunTable:
         self.rows, self._is_strange = _read_rows(path, layout.key)
         self._board = _open_tensorboard(tensorboard) if tensorboard else None
 
+    @property
+    def picture(self) -> Path:
+        """Where the curves are drawn."""
+        return self.path.with_suffix(".png")
+
     def keep_until(self, number: int) -> None:
         """Forget the rows beyond a number: a run that goes on from there makes them anew."""
         self.rows = {own: row for own, row in self.rows.items() if own <= number}
@@ -113,7 +118,7 @@ class RunTable:
             axes.locator_params(axis="x", integer=True)
             axes.grid(alpha=0.3)
             axes.legend()
-        write_picture(figure, self.path.with_suffix(".png"), 100)
+        write_picture(figure, self.picture, 100)
 
     def _points(self, name: str) -> Iterable[tuple[int, float]]:
         """Yield number and value of every row that has a number in the column."""

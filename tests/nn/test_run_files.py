@@ -56,6 +56,17 @@ def test_a_finished_run_is_not_done_again(config: TrainConfig, capsys: pytest.Ca
     assert contents(config.output.parent) == before
 
 
+def test_the_picture_of_a_finished_run_is_drawn_where_it_is_missing(config: TrainConfig, curves: None) -> None:
+    """A full disk at the very end costs the picture; the run is then finished, and nothing else would draw it."""
+    pytest.importorskip("matplotlib")
+    train(config)
+    before = contents(config.output.parent)
+    picture = config.output.with_name("sl-metrics.png")
+    picture.unlink()
+    train(config)
+    assert picture.exists() and contents(config.output.parent).keys() == before.keys()
+
+
 def test_a_finished_run_goes_on_with_a_larger_budget(config: TrainConfig, tmp_path: Path) -> None:
     train(replace(config, epochs=2))
     whole = load_network(config.output).state_dict()
