@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from common.atomic_file import write_atomically
+from common.exit_status import reason_of
 from common.print_console import print_err
 from gtp.arguments import to_file_name
 from gtp.commands.command_group import CommandGroup
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
     from board.go_board import GoBoard
     from sgf.reader import SGFReader
 
-CANNOT_LOAD = "cannot load file"
+CANNOT_LOAD, CANNOT_WRITE = "cannot load file", "cannot write file"
 MOVE_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
-def refuse(reason: object) -> GtpError:
-    """Return GNU Go's answer to a record that cannot be loaded; the reason goes to stderr."""
-    print_err(f"{CANNOT_LOAD}: {reason}")
-    return GtpError(CANNOT_LOAD)
+def refuse(reason: object, answer: str = CANNOT_LOAD) -> GtpError:
+    """Return GNU Go's answer to a record that cannot be loaded or written; the reason goes to stderr."""
+    print_err(f"{answer}: {reason}")
+    return GtpError(answer)
 
 
 class SgfCommands(CommandGroup):
@@ -67,10 +68,12 @@ class SgfCommands(CommandGroup):
         try:
             path = Path(os.path.expanduser(to_file_name(command.text.strip('"'))))
             if not path.parent.is_dir():
-                raise GtpError("cannot write file")
+                raise refuse(f"no such folder: {path.parent}", CANNOT_WRITE)
             write_atomically(path, (record + "\n").encode())
-        except (OSError, ValueError):
-            raise GtpError("cannot write file") from None
+        except OSError as error:
+            raise refuse(reason_of(error), CANNOT_WRITE) from None
+        except ValueError as error:
+            raise refuse(error, CANNOT_WRITE) from None
         return ""
 
     def _load(self, data: bytes, move_number: int | None) -> None:

@@ -122,6 +122,14 @@ def test_printsgf_can_be_loaded_again(gtp: Controller, tmp_path: Path):
     assert "PL[W]" in gtp.ask("printsgf")
 
 
+def test_the_reason_why_a_record_is_not_written_goes_to_stderr(gtp: Controller, tmp_path: Path,
+                                                               capsys: pytest.CaptureFixture[str]):
+    for path, reason in ((tmp_path, ""), (tmp_path / "no" / "x", "no such folder: ")):
+        assert gtp.fail(f"printsgf {path}") == "cannot write file"
+        said = capsys.readouterr().err
+        assert f"cannot write file: {reason}" in said and str(tmp_path) in said
+
+
 def test_printsgf_of_a_long_game_is_written_once_through_and_can_be_interrupted(gtp: Controller):
     gtp.ask("gogui-play_sequence" + " b pass w pass" * 10_000)
     questions: list[int] = []
