@@ -25,6 +25,9 @@ from mcts.uct.priors import FeatureFinder, find_priors, move_before_last
 from mcts.uct.selection import select_by_uct
 from nn.classifier import PointJudge
 
+# RAVE counts no more games of a move: beyond 2^24 a float32 does not grow by 1 any more, and its sum still would.
+MOST_RAVE_GAMES = 2.0**23
+
 
 class PlayoutLines(NamedTuple):
     """Lines that are searched at the same time, and work space. L = lines, C = cells of the board."""
@@ -148,7 +151,7 @@ def add_rave(tree: Tree, node: int, first_player: np.ndarray, color: int, value:
     first = tree.node_edge[node]
     for edge in range(first, first + tree.node_edges[node]):
         pos = tree.edge_pos[edge]
-        if pos != PASS and first_player[pos] == color:
+        if pos != PASS and first_player[pos] == color and tree.edge_rave_visits[edge] < MOST_RAVE_GAMES:
             tree.edge_rave_visits[edge] += 1.0
             tree.edge_rave_sum[edge] += value
 

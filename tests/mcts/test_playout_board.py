@@ -8,6 +8,8 @@ from board.constant import PASS
 from board.geometry import get_geometry
 from board.pattern import eye_color_of_code, pattern_code
 from board.state import BLACK, EMPTY, PASSES, TO_MOVE, WHITE, copy_state
+from mcts.tree_arrays import ROOT, add_edge, add_node, new_tree
+from mcts.uct.kernels import MOST_RAVE_GAMES, add_rave
 from mcts.uct.pattern_table import (
     UNIT,
     PatternFileError,
@@ -292,3 +294,16 @@ def test_the_table_is_read_and_what_is_no_table_is_refused_in_one_line(tmp_path)
             read_gammas(path)
     with pytest.raises(PatternFileError, match="No such file"):
         read_gammas(tmp_path / "none.txt")
+
+
+@pytest.mark.parametrize("games", [1000.0, MOST_RAVE_GAMES, 2.0**24])
+def test_rave_tells_the_mean_of_its_games_however_many_there_are(games: float) -> None:
+    """A float32 that has counted 2^24 games counts no more of them, while the sum of their values goes on."""
+    tree, first_player = new_tree(1, 1, has_rave=True), np.zeros(25, dtype=np.int8)
+    add_node(tree)
+    add_edge(tree, ROOT, 12, 0.0)
+    first_player[12] = BLACK
+    tree.edge_rave_visits[0], tree.edge_rave_sum[0] = games, games / 4.0
+    for i in range(100):
+        add_rave(tree, ROOT, first_player, BLACK, float(i % 4 == 0))
+        assert tree.edge_rave_sum[0] / tree.edge_rave_visits[0] == pytest.approx(0.25, abs=1.0 / games)
