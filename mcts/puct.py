@@ -8,7 +8,7 @@ from mcts.params import Selection
 from mcts.solver import proven_outcome
 from mcts.tree_arrays import DRAWN, LOST, ROOT, UNPROVEN, WON, Tree
 
-# Points of lead, beyond which another one is worth less than half of the first.
+# Points of lead that are worth half of the greatest lead; there another point is worth a quarter of the first.
 LEAD_SCALE = 10.0
 # Worth of a move that is proven to win; one that is proven to lose is worth as much less than any other.
 PROVEN = 1e6
