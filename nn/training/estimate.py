@@ -1,6 +1,5 @@
 """What a run would take: positions, steps and hours, from a few steps that reach no file."""
 
-import math
 import statistics
 import time
 from collections.abc import Iterator
@@ -13,6 +12,8 @@ from nn.training.trainer import Trainer
 
 # Steps before the clock starts; then so many steps are measured, or so many seconds, whichever is over first.
 FIRST_STEPS, STEPS, SECONDS = 3, 100, 15.0
+# Parts of a run, in each of which its steps are of one size.
+PARTS = 1000
 HOUR = 3600.0
 
 
@@ -34,6 +35,11 @@ def measure_step(trainer: Trainer) -> float:
     return statistics.median(times[FIRST_STEPS:])
 
 
+def steps_of_a_batch(growth: float, most: int) -> float:
+    """Return how many steps a run takes for each of its batches where they grow (Trainer.step), to `most` batches."""
+    return statistics.fmean(1.0 / min(round(growth ** ((part + 0.5) / PARTS)), most) for part in range(PARTS))
+
+
 def estimate_run(config: TrainConfig, recipe: Recipe, group: ProcessGroup) -> Iterator[str]:
     """Yield lines that say what a new run with these options would take; writes nothing. Raises as train() does."""
     trainer = Trainer(continue_from(config, None) if recipe.goes_on else config, recipe, group)
@@ -51,7 +57,6 @@ def estimate_run(config: TrainConfig, recipe: Recipe, group: ProcessGroup) -> It
         batches, limit = config.epochs * data.batches_per_epoch, f"{config.epochs} passes"
     if config.minutes is not None and 60.0 * config.minutes / seconds < batches:
         batches, limit = 60.0 * config.minutes / seconds, f"{config.minutes:g} minutes"
-    growth = config.batch_growth
-    steps = batches * (1.0 if growth == 1.0 else (1.0 - 1.0 / growth) / math.log(growth))
+    steps = batches * steps_of_a_batch(config.batch_growth, data.batches_per_epoch)
     yield (f"{limit}: {steps:.0f} steps, {batches * batch:.0f} positions, {batches / data.batches_per_epoch:.1f} "
            f"passes, {batches * seconds / HOUR:.2f} hours, tests and checkpoints not counted.")

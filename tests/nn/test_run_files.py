@@ -1,6 +1,7 @@
 """What a finished run, another run and a stranger's model file keep: nothing is lost without being asked for."""
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -182,6 +183,20 @@ def test_a_dry_run_tells_positions_steps_and_hours_and_writes_nothing(
     estimate(replace(config, epochs=2, batch_size=100), SUPERVISED, ProcessGroup(False))
     told = capsys.readouterr().out.splitlines()
     assert "1 batches of 32 a pass" in told[0] and told[2].startswith("2 passes: 2 steps, 64 positions, 2.0 passes")
+
+
+@pytest.mark.parametrize("growth", [1.4, 2.0, 4.0])
+def test_a_dry_run_tells_as_many_steps_as_a_run_takes_whose_batches_grow(
+    growth: float, config: TrainConfig, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("nn.training.estimate.STEPS", 2)
+    estimate(replace(config, epochs=6000, batch_size=1, batch_growth=growth), SUPERVISED, ProcessGroup(False))
+    told = re.search(r"6000 passes: (\d+) steps", capsys.readouterr().out)
+    batches, done, steps = 6000 * 32, 0, 0
+    while done < batches:  # as Trainer does: whole batches, and a step ends with its pass
+        done += min(round(growth ** (done / batches)), 32 - done % 32)
+        steps += 1
+    assert told is not None and int(told[1]) == pytest.approx(steps, rel=0.02)
 
 
 def test_a_best_model_that_is_gone_is_replaced_by_the_best_one_since(config: TrainConfig) -> None:
