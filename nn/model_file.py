@@ -4,6 +4,7 @@ import io
 import math
 import os
 import pickle
+import pickletools
 import zipfile
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -26,8 +27,11 @@ POLICY_WEIGHTS = "policy_head.fc_layer.weight"
 GZIP_MAGIC = b"\x1f\x8b"
 KATAGO_SIZES = range(7, MAX_BOARD_SIZE + 1)
 ANY_SIZE = range(MIN_BOARD_SIZE, MAX_BOARD_SIZE + 1)
-# Tuples inside of each other end a process where they are hashed, some 150,000 of them.
-TUPLE_CODES, MOST_TUPLES, MOST_PICKLED = (b"t", b"\x85", b"\x86", b"\x87"), 100_000, 64 * 2**20
+# Bytes of a table of contents, and the objects in one of its tuples, each as often as it is met: where tuples are
+# hashed, 150,000 inside of each other end a process, and 60 that hold the one before twice take it for ever.
+MOST_PICKLED, MOST_IN_A_TUPLE = 64 * 2**20, 100_000
+TUPLES, PUTS = ("TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"), ("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE")
+GETS = ("GET", "BINGET", "LONG_BINGET")
 SUGGESTION = "give another file with --model, or `--model none` for a network that knows nothing"
 
 
@@ -59,7 +63,7 @@ class ModelFileError(ProgramError):
         self.advice = advice
 
 
-class _ShapeReader(pickle.Unpickler):
+class _ShapeReader(pickle._Unpickler):  # the one in C makes room for as many parts as the last one's number says
     """Reads a state_dict's names and shapes: what torch would make a tensor of becomes the tensor's shape."""
 
     def find_class(self, module: str, name: str) -> Any:
@@ -101,9 +105,37 @@ def read_pickle(archive: zipfile.ZipFile, name: str) -> bytes:
     if archive.getinfo(name).file_size > MOST_PICKLED:
         raise ValueError("its table of contents is too large")
     content = archive.read(name)
-    if sum(map(content.count, TUPLE_CODES)) > MOST_TUPLES:  # or letters of as many: names are few in real files
-        raise ValueError("its table of contents is nested too deeply")
+    _check_tuples(content)
     return content
+
+
+def _check_tuples(content: bytes) -> None:
+    """Raise ValueError for pickled data with more than MOST_IN_A_TUPLE objects in a tuple, or with a damaged one."""
+    sizes: list[int] = []  # of the objects on the stack
+    marks: list[int] = []
+    kept: dict[object, int] = {}
+    try:
+        for code, argument, _ in pickletools.genops(content):
+            if code.name == "MARK":
+                marks.append(len(sizes))
+            elif code.name in PUTS:
+                kept[len(kept) if argument is None else argument] = sizes[-1]
+            elif code.name in GETS:
+                sizes.append(kept[argument])
+            elif code.name == "DUP":
+                sizes.append(sizes[-1])
+            else:
+                has_mark = pickletools.markobject in code.stack_before
+                below = code.stack_before.index(pickletools.markobject) if has_mark else len(code.stack_before)
+                start = (marks.pop() if has_mark else len(sizes)) - below
+                if start < 0:
+                    raise IndexError
+                size = 1 + sum(sizes[start:])
+                if code.name in TUPLES and size > MOST_IN_A_TUPLE:
+                    raise ValueError("its table of contents is nested too deeply")
+                sizes[start:] = [size] * len(code.stack_after)
+    except (IndexError, KeyError, TypeError):
+        raise ValueError("its table of contents is damaged") from None
 
 
 def _find_sizes(path: str) -> range | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,15 @@ def test_the_size_of_a_model_is_found_without_loading_it(tmp_path: Path):
     for name in ("tiny.bin.gz", "pooled.bin"):
         assert find_sizes(tmp_path / name) == load_evaluator(tmp_path / name).sizes
     assert find_sizes(ROOT / "main.py") is find_sizes(tmp_path / "none.bin") is None
+
+
+def test_a_file_that_numbers_its_parts_by_millions_takes_no_room_for_them(tmp_path: Path):
+    resource = pytest.importorskip("resource")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with zipfile.ZipFile(tmp_path / "model.bin", "w") as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02}r" + (2**27).to_bytes(4, "little") + b".")
+    assert find_sizes(tmp_path / "model.bin") is None
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**20  # less than a GiB; it was two
 
 
 @pytest.mark.parametrize("name", ["tiny.bin.gz", "pooled.bin"])

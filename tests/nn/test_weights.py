@@ -85,6 +85,9 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "old pickle": (lambda path: path.write_bytes(pickle.dumps({"a": 1})), "damaged|no state_dict"),
     "tuples that crash": (lambda path: pack(path, data_pkl=b"\x80\x02})" + b"\x85" * 3_000_000 + b"K\x01s."),
                           "damaged"),
+    "tuples that are hashed for ever": (lambda path: pack(path, data_pkl=b"\x80\x02}K\x01q\x00" + b"h\x00\x86q\x00" * 60
+                                                          + b"K\x01s."), "damaged"),
+    "a hole in its table of contents": (lambda path: pack(path, data_pkl=b"\x80\x02\x86."), "damaged"),
     "bomb": (lambda path: pack(path, data_pkl=pickle.dumps({}, 2), data0=bytes(2**27)), "damaged"),
     "code": (lambda path: torch.save(Payload(), path), "other objects"),
     "list": (lambda path: torch.save([1, 2], path), "no state_dict"),
