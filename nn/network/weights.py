@@ -29,7 +29,7 @@ from nn.model_file import (
 )
 from nn.network.dual_net import POLICY_CHANNELS, DualNet
 from nn.network.katago import KataGoNet
-from nn.network.kinds import KINDS, split_content, to_content
+from nn.network.kinds import KINDS, MOST_BLOCKS, split_content, to_content
 from nn.network.pooled_net import PooledNet
 
 RANDOM_MODEL_SEED = 0
@@ -131,6 +131,8 @@ def infer_shape(weights: dict[str, torch.Tensor]) -> NetworkShape:
     if policy.shape != (board_size ** 2 + 1, POLICY_CHANNELS * board_size ** 2):
         raise ValueError(f"policy_head.fc_layer.weight has shape {tuple(policy.shape)}, which fits no board size")
     numbers = {name.split(".")[1] for name in weights if name.startswith("blocks.")}
+    if len(numbers) > MOST_BLOCKS:  # to make so many takes minutes
+        raise ValueError(f"it has {len(numbers)} blocks, not up to {MOST_BLOCKS}")
     return NetworkShape(stem.shape[0], len(numbers), board_size)
 
 

@@ -76,6 +76,7 @@ def pack(path: Path, **parts: bytes) -> None:
             archive.writestr(f"archive/{name.replace('_', '.')}", content)
 
 
+ONE = torch.zeros(1)
 BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "missing": (lambda path: None, "no such file"),
     "folder": (lambda path: path.mkdir(), "directory"),
@@ -104,6 +105,8 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
                    r"value_head.fc_layer.bias has shape \[1\], not \[3\]"),
     "odd policy": (lambda path: torch.save({**weights(), "policy_head.fc_layer.weight": torch.zeros(25, 50)}, path),
                    "fits no board size"),
+    "blocks without end": (lambda path: torch.save({**weights(), **{f"blocks.{i}.a": ONE for i in range(5000)}}, path),
+                           "it has 5000 blocks"),
     "not finite": (not_finite, "bn_layer.running_var holds infinite"),
     "sparse": (lambda path: torch.save({**weights(), "conv_layer.weight": torch.zeros(4, 6, 3, 3).to_sparse()}, path),
                "conv_layer.weight is no plain tensor"),
