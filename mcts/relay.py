@@ -6,7 +6,7 @@ the same each time, however long each call of the network takes.
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Semaphore
 from typing import Generic, TypeVar
 
@@ -18,7 +18,7 @@ class Ring:
 
     def __init__(self, threads: int) -> None:
         """Let the first of so many threads begin as soon as it has the baton."""
-        self.called_off = False
+        self.called_off = self._has_no_order = False
         self._order = deque(range(threads))
         self._batons = [Semaphore(0) for _ in range(threads)]
 
@@ -33,11 +33,19 @@ class Ring:
 
     def end_turn(self, leaves: bool) -> None:
         """Let the next thread have its turn; the one whose turn it was comes again unless it leaves."""
+        if self._has_no_order:
+            return
         if leaves:
             self._order.popleft()
         else:
             self._order.rotate(-1)
         self.hand_over()
+
+    def call_off(self) -> None:
+        """Have all threads end that have begun, or will: each gets the baton, and takes no turn with it."""
+        self.called_off = self._has_no_order = True
+        for baton in self._batons:
+            baton.release()
 
 
 class Relay(Generic[Task]):
@@ -66,12 +74,14 @@ class Relay(Generic[Task]):
                 task = turn(task)
             return
         ring = Ring(self.threads)
-        runs = [self._pool.submit(self._take_turns, ring, thread, turn, between) for thread in range(self.threads)]
+        runs: list[Future[None]] = []
         try:
+            for thread in range(self.threads):
+                runs.append(self._pool.submit(self._take_turns, ring, thread, turn, between))
             ring.hand_over()
             wait(runs)
-        except BaseException:  # an interruption: nobody goes on behind the caller's back
-            ring.called_off = True
+        except BaseException:  # an interruption, at any place: nobody goes on behind the caller's back, nor waits
+            ring.call_off()
             wait(runs)
             raise
         for run in runs:

@@ -85,3 +85,23 @@ def test_an_interruption_waits_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     count = len(ended)
     time.sleep(0.02)
     assert len(ended) == count > 0, "nobody goes on behind the caller's back"
+
+
+@pytest.mark.parametrize("where", ["Ring.hand_over", "ThreadPoolExecutor.submit"])
+def test_an_interruption_at_the_begin_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    relay, seen, ended = Relay[int](2), list[int](), threading.Event()
+
+    def interrupt(*_: object) -> None:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    def use_it_twice() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            relay.run(lambda _: seen.append(1), lambda _: None)
+        assert not seen
+        relay.run(lambda _: seen.append(2), lambda _: None)
+        ended.set()
+
+    monkeypatch.setattr(f"mcts.relay.{where}", interrupt)
+    threading.Thread(target=use_it_twice, daemon=True).start()
+    assert ended.wait(60) and seen == [2, 2]
