@@ -11,6 +11,7 @@ import socket
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
@@ -159,7 +160,8 @@ async def tell_game(request: web.Request) -> web.StreamResponse:
     from browser.runs import Watcher
 
     numbers = [int(request.match_info[name]) for name in ("folder", "generation", "number")]
-    record = Watcher(request.app[WATCHED]).read_game(*numbers)
+    watcher = Watcher(request.app[WATCHED])
+    record = await asyncio.get_running_loop().run_in_executor(None, partial(watcher.read_game, *numbers))
     if record is None:
         raise web.HTTPNotFound(text="There is no such game.\n")
     return web.Response(text=record, content_type="application/x-go-sgf", charset="utf-8")
@@ -193,9 +195,11 @@ async def serve_socket(tab: web.WebSocketResponse, opened: "asyncio.Future[Hall]
     except TimeoutError:
         await tab.close()
         return
-    name = first.data if first.type is WSMsgType.TEXT else ""
+    if first.type is not WSMsgType.TEXT:  # it is gone again, or none of our pages: it takes nobody's seat
+        await tab.close()
+        return
     try:
-        seat, is_known = await hall.sit_down(name)
+        seat, is_known = await hall.sit_down(first.data)
     except (HallFullError, LoadError) as error:
         await tab.send_json({"type": "engine", "state": "failed", "text": str(error)})
         await tab.close(code=TRY_LATER)

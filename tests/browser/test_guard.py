@@ -7,6 +7,7 @@ import re
 import pytest
 from aiohttp import WSServerHandshakeError
 
+from browser.hall import MAX_LEFT
 from browser.server import STATIC, is_local, name_of, serve
 from tests.browser.tabs import SECONDS, make_hall, room, run
 
@@ -36,6 +37,21 @@ def test_a_tab_of_another_site_is_refused() -> None:
             with pytest.raises(WSServerHandshakeError, match="403"):
                 await here.client.ws_connect("/tab", headers={"Origin": "http://evil.example"})
     run(connect)
+
+
+def test_a_tab_that_says_nothing_takes_no_table_from_others() -> None:
+    async def come_and_go() -> None:
+        hall = make_hall()
+        async with room(hall=hall) as here:
+            seat, _ = await hall.sit_down("-")
+            hall.leave(seat)
+            for _ in range(MAX_LEFT):
+                socket = await here.client.ws_connect("/tab")
+                await socket.close()
+            for _ in range(3):  # what is under way is done
+                await (await here.open()).socket.close()
+            assert (await hall.sit_down(seat.name))[1]
+    run(come_and_go)
 
 
 def test_with_a_token_nothing_is_shown_without_it() -> None:
