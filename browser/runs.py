@@ -46,7 +46,7 @@ class Watcher:
             return None
         path = self._folders[folder] / "archive" / str(generation) / f"{number}.sgf"
         try:
-            if path.stat().st_size > MAX_GAME_BYTES:
+            if not path.is_file() or path.stat().st_size > MAX_GAME_BYTES:  # a pipe would be waited for
                 return None
             return path.read_text(encoding="utf-8", errors="replace")
         except OSError:
@@ -58,7 +58,7 @@ def read_tables(folder: Path) -> list[dict[str, Any]]:
     tables = []
     for place in (folder, folder / "model"):
         try:
-            paths = sorted(path for path in place.iterdir() if path.name.endswith(METRICS))
+            paths = sorted(path for path in place.iterdir() if path.name.endswith(METRICS) and path.is_file())
         except OSError:
             continue
         for path in paths:

@@ -4,7 +4,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import threading
 import time
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -122,6 +124,30 @@ def test_the_rows_of_a_long_table_are_even_and_keep_its_end(tmp_path: Path) -> N
         path.write_text("step\n" + "".join(f"{step}\n" for step in range(rows)), encoding="ascii")
         table = read_table(path)
         assert table is not None and table["columns"]["step"][-1] == rows - 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names")
+def test_what_is_no_file_is_not_waited_for(folder: Path) -> None:
+    pipes = folder / "archive" / "3" / "9.sgf", folder / "model" / "a-metrics.csv"
+    for pipe in pipes:
+        os.mkfifo(pipe)
+
+    def write_later() -> None:
+        """Free who has opened a pipe all the same."""
+        while not done.wait(0.1):
+            for pipe in pipes:
+                with suppress(OSError):
+                    os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+                    met.append(pipe)
+
+    met, done = list[Path](), threading.Event()
+    threading.Thread(target=write_later).start()
+    try:
+        watcher = Watcher([folder])
+        assert watcher.read_game(0, 3, 9) is None and len(watcher.read()[0]["tables"]) == 1
+    finally:
+        done.set()
+    assert not met
 
 
 @pytest.mark.parametrize("text", ["", "epoch,loss\n1,2\n", "step;loss\n1;2\n"])
