@@ -11,6 +11,7 @@ import os
 import pickle
 import re
 import shutil
+import stat
 import sys
 import tempfile
 import time
@@ -99,25 +100,36 @@ def user_cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hiyoko"
 
 
+def is_trusted(folder: Path) -> bool:
+    """Tell whether no other user can put code into a folder, which is run: it, and a link to it, are ours or root's.
+
+    Raises OSError. Of Windows nothing is known.
+    """
+    if not hasattr(os, "getuid"):
+        return True
+    owners, status = {os.getuid(), 0}, folder.stat()
+    return status.st_uid in owners and folder.lstat().st_uid in owners and not status.st_mode & stat.S_IWOTH
+
+
 @cache
 def cache_folder() -> Path | None:
     """Return a writable folder for all compiled code: the one asked for, the user's, a temporary one; None without."""
     own = os.environ.get("NUMBA_CACHE_DIR")
     with contextlib.suppress(OSError, RuntimeError):  # RuntimeError: there is no home
         folder = Path(own) if own else user_cache_folder()
-        folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
+        folder.mkdir(mode=0o777 if own else 0o700, parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK) and (own or is_trusted(folder)):
             return folder
     return None if own else temporary_folder()
 
 
 def temporary_folder() -> Path | None:
-    """Return a temporary folder; None where it cannot be written or is another user's, for what lies there is run."""
-    user = os.getuid() if hasattr(os, "getuid") else None
-    folder = Path(tempfile.gettempdir()) / f"hiyoko-{os.getpid() if user is None else user}"
+    """Return a temporary folder; None where it cannot be written or is not trusted."""
+    user = os.getuid() if hasattr(os, "getuid") else os.getpid()
+    folder = Path(tempfile.gettempdir()) / f"hiyoko-{user}"
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK) and user in (None, folder.stat().st_uid):
+        if os.access(folder, os.W_OK) and is_trusted(folder):
             return folder
     return None
 

@@ -157,9 +157,9 @@ def check_cache(_: Patient) -> Iterator[Finding]:
         yield Finding(FAIL, "kernel cache", f"{own} cannot be written; {how_to_unset('NUMBA_CACHE_DIR')}")
     elif folder is None or (not own and folder == temporary_folder()):
         base = user_cache_folder()
-        yield Finding(WARN, "kernel cache", f"{base} cannot be written, so that each start compiles for half a "
-                                            f"minute; {how_to_own(base.parent)}set XDG_CACHE_HOME to a folder that "
-                                            "can")
+        yield Finding(WARN, "kernel cache", f"{base} cannot be written, or other users can write there, so that each "
+                                            f"start may compile for half a minute; {how_to_own(base.parent)}set "
+                                            "XDG_CACHE_HOME to a folder of your own")
     else:
         count = sum(1 for _ in folder.rglob("*.nbc"))
         state = f"{count} compiled kernels" if count else "empty, the first start compiles for half a minute"

@@ -191,6 +191,37 @@ def test_a_folder_that_cannot_be_written_only_costs_time(tmp_path: Path, monkeyp
     assert store.load(("int64",)) is None and not list(tmp_path.iterdir())
 
 
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Return the folders for compiled code in the user's cache and, for want of that, among temporary files."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(kernel_cache, "cache_folder", kernel_cache.cache_folder.__wrapped__)
+    return tmp_path / "hiyoko", tmp_path / f"hiyoko-{os.getuid()}"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of Unix")
+def test_code_is_kept_where_nobody_else_can_put_any(folders: tuple[Path, Path]):
+    own, temporary = folders
+    assert kernel_cache.cache_folder() == own and own.stat().st_mode & 0o777 == 0o700
+    own.chmod(0o777)
+    assert kernel_cache.cache_folder() == temporary
+    temporary.chmod(0o777)
+    assert kernel_cache.cache_folder() is None
+
+
+@pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root gives files away")
+def test_code_of_other_users_is_not_run(folders: tuple[Path, Path], tmp_path: Path):
+    own, temporary = folders
+    own.mkdir()
+    os.chown(own, 1, 1)
+    temporary.symlink_to(tmp_path)
+    assert kernel_cache.cache_folder() == temporary  # a link of our own
+    os.lchown(temporary, 1, 1)
+    assert kernel_cache.cache_folder() is None
+
+
 def test_one_process_compiles_and_the_others_wait_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     cached, entered = threading.Event(), threading.Event()
     monkeypatch.setattr(kernel_cache, "cache_folder", lambda: tmp_path)
