@@ -160,7 +160,11 @@ network() { # network GENERATION: its model file, "none" for the random weights 
 }
 
 engine() { # engine GENERATION: its command line, as tools/match.py takes it
-    printf 'main.py --model %q --size %s --use-gpu %s %s' "$(network "$1")" "$SIZE" "$USE_GPU" "$ENGINE_OPTIONS"
+    local model quoted quote="'" escaped="'\\''"
+    model=$(network "$1")
+    printf -v quoted %q "$model"
+    [[ $quoted != "\$'"* ]] || quoted="'${model//$quote/$escaped}'" # letters that bash alone would read as numbers of bytes
+    printf 'main.py --model %s --size %s --use-gpu %s %s' "$quoted" "$SIZE" "$USE_GPU" "$ENGINE_OPTIONS"
 }
 
 play_match() { # play_match FOLDER FIRST SECOND NAME NAME

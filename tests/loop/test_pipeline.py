@@ -14,6 +14,7 @@ import pytest
 
 import learning_param
 from board.constant import BOARD_SIZE, DEFAULT_KOMI
+from tools.matchlib.command import split_words
 
 GENERATIONS, GAMES = 4, 5
 
@@ -348,6 +349,17 @@ def test_settings_reach_the_programs(root: Path, tmp_path: Path, environment: di
             ("train.py", 2, "--ema 0.5"), ("match.py", 1, "--games 2 --size 5 --komi 0.5 --parallel 3"),
             ("match.py", 1, "--size 5 --use-gpu false --strict-visits 100"), ("stop_rule.py", 2, "--elo-falls 4")):
         assert sum(program in call and options in call for call in calls) == count, (program, options)
+
+
+def test_a_folder_may_have_any_letters_whatever_the_system_speaks(root: Path, tmp_path: Path,
+                                                                  environment: dict[str, str]) -> None:
+    stand_in, called = Path(environment["PYTHON"]), tmp_path / "called"
+    stand_in.write_text(stand_in.read_text().replace("exec", f'printf "%s\\n" "$@" >>"{called}"; exec'))
+    model = tmp_path / "モデル it's"
+    assert finish(root, {**environment, "MODEL": str(model), "GENERATIONS": "2", "LC_ALL": "C"})[0] == 0
+    words = called.read_text(encoding="utf-8").splitlines()
+    engines = [split_words(word) for word in words if word.startswith("main.py")]
+    assert [engine[2] for engine in engines] == [str(model / "generations" / "2.bin"), "none"]
 
 
 def test_the_gate_asks_for_more_than_half(root: Path, environment: dict[str, str]) -> None:
