@@ -151,7 +151,7 @@ def read_settings(folder: Path) -> BatchSettings | None:
     """Return the settings of a batch, None where there are none (other programs' archives) or they are damaged."""
     try:
         settings = BatchSettings(**json.loads((folder / BATCH_FILE).read_text(encoding="ascii")))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
     return settings if all(_fits(getattr(settings, field.name), field.type) for field in fields(settings)) else None
 

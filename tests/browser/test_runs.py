@@ -84,6 +84,9 @@ def test_a_run_that_is_not_there_yet_half_written_or_damaged_tells_less(folder: 
         (told,) = Watcher([folder]).read()
         assert told["archive"]["settings"] == {} and told["archive"]["wanted"] is None
         json.dumps(told, allow_nan=False)
+    (folder / "archive" / "3" / "batch.json").write_text("[" * 20_000, encoding="ascii")
+    (told,) = Watcher([folder]).read()
+    assert told["archive"]["settings"] == {}
     table = next(table for table in told["tables"] if table["name"] == "x" and table["key"] == "generation")
     assert table["columns"] == {"generation": [1], "elo": [5]}
     (nothing,) = Watcher([folder / "missing"]).read()

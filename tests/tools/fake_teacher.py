@@ -27,11 +27,15 @@ def spoil(said: dict, what: str) -> None:
         said["policy"] = [-1.0 for _ in said["policy"]]
     elif what == "owner":
         said["ownership"][0] = float("inf")
+    elif what == "number":
+        said["policy"][0] = 10**400
+    elif what == "id":
+        said["id"] = ["a"]
 
 
 def main() -> None:
     """Answer queries in odd order, after greetings; "die N" ends after N answers, "babble" and "gtp" say no answers."""
-    print("hello\n3\n[1, 2]", flush=True)
+    print("hello\n3\n[1, 2]", "[" * 20_000, sep="\n", flush=True)
     left = int(sys.argv[2]) if sys.argv[1:2] == ["die"] else 10**9
     for line in sys.stdin:
         if sys.argv[1:2] == ["gtp"]:

@@ -192,7 +192,8 @@ def test_a_mistyped_teacher_holds_up_nobody_and_two_runs_are_kept_apart(games: P
 @pytest.mark.parametrize(("words", "complaint"), [
     (("babble",), "an answer that cannot be used"), (("spoil", "percent"), "cannot be used (ValueError: win rate 55.3"),
     (("spoil", "lead"), "an answer that cannot be used"), (("spoil", "policy"), "an answer that cannot be used"),
-    (("spoil", "owner"), "an answer that cannot be used"),
+    (("spoil", "owner"), "an answer that cannot be used"), (("spoil", "number"), "an answer that cannot be used"),
+    (("spoil", "id"), "an answer that nobody asked for"),
     (("die", "0"), "its last words: out of memory"), (("gtp",), "speaks GTP, not KataGo's analysis protocol"),
 ])
 def test_an_engine_that_fails_is_said_in_one_line(games: Path, words: tuple[str, ...], complaint: str) -> None:

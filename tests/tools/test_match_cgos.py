@@ -39,7 +39,7 @@ def test_the_analysis_is_kept_in_the_game(tmp_path: Path) -> None:
     assert not any(node.has_property("CC") for node in after_opening if node.get_move()[0] == "w")
 
 
-@pytest.mark.parametrize("analysis", ["no JSON", "[1]", '{"winrate":'])
+@pytest.mark.parametrize("analysis", ["no JSON", "[1]", '{"winrate":', pytest.param("[" * 20_000, id="deep")])
 def test_an_analysis_that_is_none_costs_the_game(tmp_path: Path, analysis: str) -> None:
     [record] = play_match(tmp_path, cgos(analysis), "", games=1, client="cgos")
     assert (record.winner, record.reason) == ("second", "error")

@@ -87,7 +87,7 @@ def read_answer(answer: dict[str, Any], question: Question) -> Judgment:
         if not (0.0 <= win_rate <= 1.0 and np.isfinite([total, lead, *ownership]).all() and total > 0.0):
             raise ValueError(f"win rate {win_rate}, lead {lead}, a policy of {total} in all")
         return Judgment(policy / total, win_rate, lead, ownership)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, OverflowError, TypeError, ValueError) as error:
         raise LabelError(f"an answer that cannot be used ({type(error).__name__}: {error}): "
                          f"{json.dumps(answer)[:200]}") from None
 
@@ -165,7 +165,7 @@ class Teacher:
                 raise LabelError(f"{self._command[0]} ended ({self._process.wait()}), its last words: {said.strip()}")
             try:
                 answer = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 if line.startswith(GTP_FAILURE):  # it would say so of every query, and never judge a position
                     raise LabelError(f"{self._command[0]} speaks GTP, not KataGo's analysis protocol: give the command "
                                      'that does, such as "katago analysis -model M" or "main.py analysis"') from None
@@ -177,7 +177,7 @@ class Teacher:
             name, turn = answer.get("id"), answer.get("turnNumber")
             if answer.get("isDuringSearch") or "warning" in answer:
                 continue
-            if name not in waiting or not isinstance(turn, int) or not 0 <= turn < len(waiting[name]):
+            if not isinstance(name, str) or not isinstance(turn, int) or not 0 <= turn < len(waiting.get(name, ())):
                 raise LabelError(f"an answer that nobody asked for: {line[:200].decode(errors='replace')}")
             return name, turn, read_answer(answer, self._question)
 

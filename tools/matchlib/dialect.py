@@ -68,7 +68,7 @@ class CgosDialect(GtpDialect):
         analysis = before[-1] if before else ""
         try:
             is_object = isinstance(json.loads(analysis), dict)
-        except ValueError:
+        except (ValueError, RecursionError):
             is_object = False
         if not is_object:
             raise EngineError(f"{request} gave no JSON object before its move: {analysis[:60]!r}")
