@@ -179,11 +179,6 @@ class ContentLocator(caching._CacheLocator):
         """Return the folder."""
         return str(self._folder)
 
-    def ensure_cache_path(self) -> None:
-        """Make the folder anew if it is gone; unlike numba's own, this raises nothing where the disk is full."""
-        with contextlib.suppress(OSError):
-            self._folder.mkdir(exist_ok=True)
-
     def get_source_stamp(self) -> str:
         """Return what is the same for all that lies in the folder."""
         return self._folder.name
@@ -271,6 +266,12 @@ class KernelCache(caching.FunctionCache):
         self._files = FilePerSignature(self._cache_path, self._impl.filename_base + self._suffix)
         self._cache_file = cast(Any, self._files)
         return getattr(self, name)
+
+    @contextlib.contextmanager
+    def _guard_against_spurious_io_errors(self) -> Iterator[None]:
+        """Let a full disk, where numba looks for its folder before it saves, only cost the next start its time."""
+        with contextlib.suppress(OSError):
+            yield
 
     def is_filled(self) -> bool:
         """Return whether there is compiled code for any types."""

@@ -29,7 +29,7 @@ KATAGO_SIZES = range(7, MAX_BOARD_SIZE + 1)
 ANY_SIZE = range(MIN_BOARD_SIZE, MAX_BOARD_SIZE + 1)
 # Bytes of a table of contents, and the objects in one of its tuples, each as often as it is met: where tuples are
 # hashed, 150,000 inside of each other end a process, and 60 that hold the one before twice take it for ever.
-MOST_PICKLED, MOST_IN_A_TUPLE = 64 * 2**20, 100_000
+MOST_PICKLED, MOST_IN_A_TUPLE = 4 * 2**20, 100_000
 TUPLES, PUTS = ("TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"), ("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE")
 GETS = ("GET", "BINGET", "LONG_BINGET")
 SUGGESTION = "give another file with --model, or `--model none` for a network that knows nothing"
