@@ -35,6 +35,7 @@ def write_atomically(path: str | Path, content: bytes) -> None:
 
 def remove_remains(path: Path) -> None:
     """Remove what programs that were killed while they wrote a file have left beside it; nobody may be writing it."""
+    path = Path(os.path.realpath(path))
     for rest in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 2 * RANDOM_BYTES}"):
         with suppress(OSError):
             rest.unlink()

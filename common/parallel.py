@@ -18,7 +18,8 @@ Result = TypeVar("Result")
 
 # How many tasks wait per worker.
 TASKS_PER_WORKER = 8
-WORKER_KILLED = "a worker process was killed, as the system does where memory runs out: fewer processes need less"
+WORKER_ENDED = ("a worker process ended before its work was done, and said above why; where the system killed it since "
+                "memory ran out, fewer processes need less")
 
 
 def map_in_order(
@@ -27,7 +28,7 @@ def map_in_order(
     """Yield each task with its result, in order; `workers` processes share the tasks if they are more than one.
 
     When the caller is interrupted or wants no more, what the processes are at is given up. Raises ProgramError where
-    one of them was killed.
+    one of them ended too early.
     """
     if workers == 1:
         for task in tasks:
@@ -55,7 +56,7 @@ def map_in_order(
         with suppress(AttributeError):
             pool._result_queue._writer.close()  # type: ignore[attr-defined]
         if isinstance(error, BrokenProcessPool):
-            raise ProgramError(WORKER_KILLED, EXIT_FAILED) from error
+            raise ProgramError(WORKER_ENDED, EXIT_FAILED) from error
         raise
     finally:
         pool.shutdown(cancel_futures=True)

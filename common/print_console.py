@@ -33,6 +33,12 @@ class Heedless:
         with suppress(OSError):
             sys.stderr.flush()
 
+    def __eq__(self, other: object) -> bool:
+        """Be taken for stderr: so tqdm asks for the terminal's width, and which bars a line is to clear."""
+        return other is sys.stderr
+
+    __hash__ = object.__hash__
+
     def __getattr__(self, name: str) -> Any:
         """Be stderr in all other ways."""
         return getattr(sys.stderr, name)

@@ -1,7 +1,7 @@
 """Draw games from a strong network's policy, and keep what it says of every position, so that train.py can learn it.
 
     python tools/draw_games.py --teacher b6c96.bin.gz --out-dir drawn --num-data 10000
-    python train.py --head pooled --kifu-dir drawn --labels drawn
+    python train.py --head pooled --kifu-dir drawn --labels drawn --value-blend 0.5
 
 Nobody searches here: a position costs one answer of the teacher, which draws the next move, too. So hardly any position
 comes twice, and some of the moves are such as a search looks at and nobody plays. Stopped at any time, the same command

@@ -58,7 +58,7 @@ def test_workers_end_with_their_parent(root: Path, name: str) -> None:
 
 
 def test_a_killed_worker_is_one_line_and_ends_the_others() -> None:
-    with pytest.raises(ProgramError, match="a worker process was killed") as caught:
+    with pytest.raises(ProgramError, match="a worker process ended before its work was done") as caught:
         for _, (number, _) in map_in_order(ask_worker, [0, 1], 2):
             os.kill(number, signal.SIGKILL)
     assert caught.value.status == EXIT_FAILED and not multiprocessing.active_children()

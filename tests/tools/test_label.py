@@ -17,6 +17,7 @@ import torch
 from board.state import new_state
 from common.kernel import without_compiler
 from common.lock_file import take_lock
+from common.print_console import Heedless
 from nn.data.labels import read_labels, unpack_policies
 from nn.inference.loading import load_evaluator
 from nn.network.kinds import make_pooled_net
@@ -89,6 +90,7 @@ def test_progress_that_cannot_be_written_ends_no_run(monkeypatch: pytest.MonkeyP
             raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(sys, "stderr", FullDisk())
+    assert Heedless() == sys.stderr != io.StringIO()  # by which tqdm knows the terminal, and whose bars to clear
     kept: list[str] = []
     store: Any = SimpleNamespace(done=set(), add=kept.extend)
     teacher: Any = SimpleNamespace(label=lambda left: ((name, game) for name, game in left))

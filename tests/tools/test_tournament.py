@@ -1,6 +1,7 @@
 """A tournament: everybody meets everybody, it goes on where it was stopped, and the page has all games."""
 from __future__ import annotations
 
+import itertools
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,7 +15,15 @@ from tools.matchlib.record import MatchRecord
 from tools.tournament import main
 from tools.tournamentlib import round_robin
 from tools.tournamentlib.page import make_page, make_rows
-from tools.tournamentlib.round_robin import Entrant, Pairing, make_pairings, play_rounds, rate_all, score_of
+from tools.tournamentlib.round_robin import (
+    Entrant,
+    Pairing,
+    check_players,
+    make_pairings,
+    play_rounds,
+    rate_all,
+    score_of,
+)
 
 
 class Links(HTMLParser):
@@ -133,3 +142,14 @@ def test_players_in_another_order_keep_their_games(tmp_path: Path) -> None:
     again = make_pairings(players[::-1], MatchConfig("", "", pairings[0].config.directory.parent))
     assert sorted(pairing.names for pairing in again) == [("a", "b"), ("a", "c"), ("b", "c")]
     assert {pairing.config.second for pairing in again} == {"run b", "run c"}
+
+
+@pytest.mark.parametrize("names", [("x", "x-x"), ("a", "b-a", "a-b"), ("v1", "v2-v1", "v1-v2")])
+def test_a_folder_of_other_players_is_none_of_the_turned_order(names: tuple[str, ...], tmp_path: Path) -> None:
+    players = [Entrant(name, f"run {name}") for name in names]
+    check_players(players)
+    for _ in range(2):
+        pairings = make_pairings(players, MatchConfig("", "", tmp_path))
+        assert [pairing.names for pairing in pairings] == list(itertools.combinations(names, 2))
+        for pairing in pairings:
+            pairing.config.directory.mkdir(exist_ok=True)

@@ -105,7 +105,6 @@ def test_a_study_lies_in_its_folder_whatever_that_is_called(tmp_path: Path) -> N
 
 @unix_only
 @needs_optuna
-@unix_only
 def test_a_full_disk_is_one_line_and_the_study_goes_on(tmp_path: Path) -> None:
     """What cannot be written ended with three tracebacks of SQLAlchemy's."""
     import resource
@@ -132,6 +131,7 @@ def test_a_full_disk_is_one_line_and_the_study_goes_on(tmp_path: Path) -> None:
     assert len(judged_trials(run_study(config, play))) == 2
 
 
+@unix_only
 @needs_optuna
 def test_a_study_is_not_begun_while_another_run_may_begin_it(tmp_path: Path) -> None:
     from tools.tunelib.study import LOCK_FILE, STUDY_FILE, Standing, TuneConfig, run_study

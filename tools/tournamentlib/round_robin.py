@@ -40,7 +40,7 @@ def check_players(players: list[Entrant]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"two players are called {name}")
-    folders = [folder_of(a, b) for a, b in itertools.permutations(players, 2)]
+    folders = [folder_of(a, b) for a, b in itertools.combinations(players, 2)]
     for folder in folders:
         if folders.count(folder) > 1:
             raise ValueError(f"games of different players would lie in one folder, {folder}: choose other names")
@@ -81,9 +81,12 @@ def make_pairings(players: list[Entrant], config: MatchConfig) -> list[Pairing]:
 
     Two whose games lie there stay in the order in which they were named then.
     """
-    pairings = []
-    for a, b in itertools.combinations(players, 2):
-        if (config.directory / folder_of(b, a)).exists() and not (config.directory / folder_of(a, b)).exists():
+    pairings, pairs = [], list(itertools.combinations(players, 2))
+    folders = {folder_of(a, b) for a, b in pairs}
+    for a, b in pairs:
+        turned = folder_of(b, a)
+        if turned not in folders and (config.directory / turned).exists() and not (
+                config.directory / folder_of(a, b)).exists():
             a, b = b, a
         pairings.append(Pairing(replace(config, first=a.command, second=b.command, names=(a.name, b.name),
                                         directory=config.directory / folder_of(a, b)), []))

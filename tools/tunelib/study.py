@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sqlite3
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -110,13 +111,16 @@ def open_study(config: TuneConfig) -> optuna.Study:
 
 @contextmanager
 def tell_disk_failures(path: Path) -> Iterator[None]:
-    """Turn what Optuna and SQLAlchemy raise where the study's file cannot be written into a ProgramError."""
+    """Turn what Optuna and SQLAlchemy raise where the study's file cannot be written, or read, into a ProgramError."""
     try:
         yield
     except (optuna.exceptions.StorageInternalError, SQLAlchemyError) as error:
         cause = error.__cause__ or error
-        raise ProgramError(f"cannot write the study {path}: {getattr(cause, 'orig', None) or cause}; the games are "
-                           "kept, the same command goes on", EXIT_FAILED) from error
+        reason = getattr(cause, "orig", None) or cause
+        if not isinstance(reason, sqlite3.OperationalError):  # damaged: the next run would meet it, too
+            raise ProgramError(f"cannot use the study {path}: {reason}; the games are kept", EXIT_FAILED) from error
+        raise ProgramError(f"cannot write the study {path}: {reason}; the games are kept, the same command goes on",
+                           EXIT_FAILED) from error
 
 
 def repeat_broken_trials(study: optuna.Study) -> None:
