@@ -36,7 +36,7 @@ class RunFiles:
     def hold(self) -> Iterator[None]:
         """Keep other runs away from these files; raises TrainError where one is at work, and OSError.
 
-        What a run has left that was killed while it wrote its model or checkpoint is removed: a hundred megabytes, maybe.
+        What a run has left that was killed while it wrote a model or checkpoint is removed: a hundred megabytes, maybe.
         """
         lock = take_lock(self.output.with_name(f".{self.name}.lock"))
         if lock is None:
