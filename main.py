@@ -122,15 +122,13 @@ def settle_search(arguments: dict[str, Any]) -> None:
 def check_search_options(arguments: dict[str, Any]) -> None:
     """Raise click.UsageError where an option of one search is given beside another."""
     kind, is_random = SEARCHES[arguments["search"]], arguments["model"].lower() == RANDOM_MODEL
-    by_playouts = not kind.asks_network or is_random and not kind.draws_noise
+    by_playouts = not arguments["policy_move"] and (not kind.asks_network or is_random and not kind.draws_noise)
     player = f"--model {RANDOM_MODEL}" if kind.asks_network and by_playouts else f"--search {arguments['search']}"
     if arguments["solve"] and (by_playouts or arguments["search"] != DEFAULT_SEARCH):
         raise click.UsageError(f"--solve is for --search {DEFAULT_SEARCH}, not for {player}")
-    if arguments["lcb"] and arguments["search"] == HALVING_SEARCH:
-        raise click.UsageError("--lcb is not for --search gumbel, whose last round chooses the move")
     if by_playouts and arguments["expansion_threshold"] > 1:
         raise click.UsageError("--expansion-threshold is for a search with a network: give --uct expand=N")
-    for name in NETWORK_OPTIONS if by_playouts and not arguments["policy_move"] else ():
+    for name in NETWORK_OPTIONS if by_playouts else ():
         if was_given(name):
             raise click.UsageError(f"--{name.replace('_', '-')} is for a search with a network, not for {player}")
 

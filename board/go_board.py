@@ -144,8 +144,8 @@ class GoBoard(RulesFace):
         is asked by is_legal.
         """
         if not self._is_legal_without_superko(pos, color):
-            point = self.coordinate.convert_to_gtp_format(pos)
-            raise IllegalMoveError(f"{Stone(color).name.lower()} {point} is illegal")
+            player = Stone(color).name.lower() if color in [*Stone] else color
+            raise IllegalMoveError(f"{player} {self.coordinate.convert_to_gtp_format(pos)} is illegal")
         self.record.reserve(1)
         rules.play_recorded(self.state, self.history, pos, int(color))
 

@@ -154,7 +154,7 @@ def begin(child: BaseProcess) -> bool:
     try:
         with block_interrupts():
             child.start()
-    except OSError:  # no memory, too many processes or files, the current folder is gone
+    except OSError:  # no memory, too many processes, the current folder is gone
         return False
     return True
 

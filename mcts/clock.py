@@ -63,7 +63,7 @@ class Clock:
         self.main_left = self.settings.main
         self.count_left = self.settings.count
         self.period_left = self.settings.period
-        # Whether the controller has told the time since the last own search.
+        # Whether the controller has told the time since the last search.
         self.reported = False
 
     def in_overtime(self) -> bool:

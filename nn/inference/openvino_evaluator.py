@@ -102,6 +102,8 @@ class Compiler:
 
     def _parse(self) -> Any:
         """Return the network as OpenVINO reads it; raises RuntimeError, OpenVINO's, where it is damaged."""
+        with contextlib.suppress(RuntimeError):
+            return self._core.read_model(self._network)  # which maps the weights, and takes no memory for them
         return self._core.read_model(self._text, self._weights.tobytes())
 
     def _compile(self, size: int) -> Any:
@@ -109,6 +111,7 @@ class Compiler:
         try:
             model = self._parse()
         except RuntimeError:
+            del self._weights  # a file that is mapped cannot be replaced on Windows
             self._make_anew()
             self._open()
             model = self._parse()
@@ -144,7 +147,7 @@ class OpenVinoEvaluator(BoardEvaluator):
 
     def _make_all(self, sizes: Sequence[int]) -> None:
         """Make the runs of some sizes, until the program ends."""
-        with contextlib.suppress(RuntimeError):  # the search that needs that size will say so
+        with contextlib.suppress(OSError, RuntimeError):  # the search that needs that size will say so
             for size in sizes:
                 if threading.main_thread().is_alive():
                     self._find_run(size)

@@ -108,8 +108,6 @@ def test_numbers_that_make_no_sense_are_refused_with_one_line() -> None:
     for options, complaint in (
         (("--search", "uct", "--value-model", "model/dual-net.bin"), "--value-model is for a search with a network"),
         (("--search", "uct", "--solve", "true"), "--solve is for --search puct"),
-        (("--sequential-halving", "true", "--solve", "true"), "--solve is for --search puct, not for --search gumbel"),
-        (("--search", "gumbel", "--lcb", "true"), "--lcb is not for --search gumbel"),
         (("--search", "uct", "--rollout", "patterns", "--playouts", "1"), "--playouts is for a search with a network"),
         (("--search", "uct", "--c-puct", "0.5"), "--c-puct is for a search with a network"),
         (("--search", "uct", "--policy-temperature", "2"), "--policy-temperature is for a search with a network"),
