@@ -101,7 +101,7 @@ def user_cache_folder() -> Path:
 
 
 def is_trusted(folder: Path) -> bool:
-    """Tell whether no other user can put code into a folder, which is run: it, and a link to it, are ours or root's.
+    """Tell whether code in a folder may be run: it, and a link to it, are ours or root's, and not everybody's to write.
 
     Raises OSError. Of Windows nothing is known.
     """

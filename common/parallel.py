@@ -18,8 +18,8 @@ Result = TypeVar("Result")
 
 # How many tasks wait per worker.
 TASKS_PER_WORKER = 8
-WORKER_ENDED = ("a worker process ended before its work was done, and said above why; where the system killed it since "
-                "memory ran out, fewer processes need less")
+WORKER_ENDED = ("a worker process ended before its work was done: what it said stands above; if it said nothing, the "
+                "system may have killed it for want of memory, and fewer processes need less")
 
 
 def map_in_order(

@@ -56,8 +56,8 @@ def how_to_unset(variable: str) -> str:
 
 
 def how_to_own(folder: Path) -> str:
-    """Return what makes a folder the user's, where that is a command's work, and what else there is to do."""
-    return "" if os.name == "nt" else f"type: sudo chown -R $USER {folder}, or "
+    """Return what makes a folder and the one that it lies in the user's, where that is a command's work, and what else there is to do."""
+    return "" if os.name == "nt" else f"type: sudo chown -R $USER {folder.parent} && chmod go-w {folder}, or "
 
 
 def check_python(_: Patient) -> Iterator[Finding]:
@@ -158,7 +158,7 @@ def check_cache(_: Patient) -> Iterator[Finding]:
     elif folder is None or (not own and folder == temporary_folder()):
         base = user_cache_folder()
         yield Finding(WARN, "kernel cache", f"{base} cannot be written, or other users can write there, so that each "
-                                            f"start may compile for half a minute; {how_to_own(base.parent)}set "
+                                            f"start may compile for half a minute; {how_to_own(base)}set "
                                             "XDG_CACHE_HOME to a folder of your own")
     else:
         count = sum(1 for _ in folder.rglob("*.nbc"))

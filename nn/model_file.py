@@ -2,6 +2,7 @@
 
 import io
 import math
+import operator
 import os
 import pickle
 import pickletools
@@ -32,6 +33,7 @@ ANY_SIZE = range(MIN_BOARD_SIZE, MAX_BOARD_SIZE + 1)
 MOST_PICKLED, MOST_IN_A_TUPLE = 4 * 2**20, 100_000
 TUPLES, PUTS = ("TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"), ("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE")
 GETS = ("GET", "BINGET", "LONG_BINGET")
+UNUSED = ("POP", "POP_MARK", "DUP")  # torch reads none of them either; POP may take a mark
 SUGGESTION = "give another file with --model, or `--model none` for a network that knows nothing"
 
 
@@ -71,7 +73,7 @@ class _ShapeReader(pickle._Unpickler):  # the one in C makes room for as many pa
         if (module, name) == ("collections", "OrderedDict"):
             return OrderedDict
         if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
-            return lambda storage, offset, shape, *_: tuple(shape)
+            return lambda storage, offset, shape, *_: tuple(map(operator.index, shape))
         if module == "torch" and name.endswith("Storage"):
             return name
         raise pickle.UnpicklingError(f"{module}.{name}")
@@ -122,15 +124,15 @@ def _check_tuples(content: bytes) -> None:
                 kept[len(kept) if argument is None else argument] = sizes[-1]
             elif code.name in GETS:
                 sizes.append(kept[argument])
-            elif code.name == "DUP":
-                sizes.append(sizes[-1])
+            elif code.name in UNUSED:
+                raise IndexError
             else:
                 has_mark = pickletools.markobject in code.stack_before
                 below = code.stack_before.index(pickletools.markobject) if has_mark else len(code.stack_before)
                 start = (marks.pop() if has_mark else len(sizes)) - below
                 if start < 0:
                     raise IndexError
-                size = 1 + sum(sizes[start:])
+                size = min(1 + sum(sizes[start:]), MOST_IN_A_TUPLE + 1)  # lists double it without end
                 if code.name in TUPLES and size > MOST_IN_A_TUPLE:
                     raise ValueError("its table of contents is nested too deeply")
                 sizes[start:] = [size] * len(code.stack_after)

@@ -111,7 +111,7 @@ class Compiler:
         try:
             model = self._parse()
         except RuntimeError:
-            del self._weights  # a file that is mapped cannot be replaced on Windows
+            self._weights = np.empty(0, np.uint8)  # a file that is mapped cannot be replaced on Windows
             self._make_anew()
             self._open()
             model = self._parse()

@@ -172,6 +172,18 @@ def test_the_size_of_a_model_is_found_without_loading_it(tmp_path: Path):
     assert find_sizes(ROOT / "main.py") is find_sizes(tmp_path / "none.bin") is None
 
 
+@pytest.mark.parametrize("content", [
+    b"\x80\x04]" + b"2a\x94" * 1_000_000 + b".",
+    b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\nq\x01K\x01q\x00"
+    + b"]q\x02(h\x00h\x00eh\x01K\x00K\x00h\x02\x87Rq\x00" * 60 + b"}h\x00K\x01s.",
+    b"\x80\x02K\x01q\x00" + b"Nh\x00(02\x86q\x00" * 60 + b"}h\x00K\x01s.",
+], ids=["lists that double", "sizes that are tuples", "marks that are taken for objects"])
+def test_a_table_of_contents_that_would_take_for_ever_is_left_at_once(content: bytes, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "model.bin", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("archive/data.pkl", content)
+    assert find_sizes(tmp_path / "model.bin") is None
+
+
 def test_a_file_that_numbers_its_parts_by_millions_takes_no_room_for_them(tmp_path: Path):
     resource = pytest.importorskip("resource")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -79,7 +79,8 @@ class Pairing:
 def make_pairings(players: list[Entrant], config: MatchConfig) -> list[Pairing]:
     """Return all pairings; `config` has what they share, its directory the folder of all.
 
-    Two whose games lie there stay in the order in which they were named then.
+    Two whose games lie there stay in the order in which they were named then, unless the folder of another pair has
+    the name that theirs has in this order or the other one.
     """
     pairings, pairs = [], list(itertools.combinations(players, 2))
     folders = {folder_of(a, b) for a, b in pairs}
