@@ -56,7 +56,7 @@ def how_to_unset(variable: str) -> str:
 
 
 def how_to_own(folder: Path) -> str:
-    """Return what makes a folder and the one that it lies in the user's, where that is a command's work, and what else there is to do."""
+    """Return what makes a folder, and the one that it lies in, the user's, and what else there is to do."""
     if os.name == "nt":
         return ""
     return f"type: sudo chown -R $USER {folder.parent} && chmod go-w {folder}, or "
