@@ -98,7 +98,8 @@ class Compiler:
 
     def _open(self) -> None:
         """Hold the files open: when other programs have loaded many networks, they are gone (KEPT_NETWORKS)."""
-        self._text, self._weights = self._network.read_bytes(), np.memmap(self._network.with_suffix(".bin"), mode="r")
+        self._text = self._network.read_bytes()
+        self._weights: np.ndarray = np.memmap(self._network.with_suffix(".bin"), mode="r")
 
     def _parse(self) -> Any:
         """Return the network as OpenVINO reads it; raises RuntimeError, OpenVINO's, where it is damaged."""
