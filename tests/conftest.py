@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from itertools import chain, groupby, islice
 from pathlib import Path
 
 import numba
@@ -37,19 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, in each worker of xdist, so that in the end none waits for another.
-
-    Each begins with one of as many equal parts of the list, and takes from the ends of others when it is through.
-    """
-    slow = [item for item in items if item.get_closest_marker("slow")]
-    quick = iter([item for item in items if not item.get_closest_marker("slow")])
-    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    hands: list[list[pytest.Item]] = [[] for _ in range(workers)]
-    for number, (_, file) in enumerate(groupby(slow, lambda item: item.path)):
-        hands[number % workers] += file
-    for hand in hands:
-        hand += islice(quick, max(0, len(items) // workers - len(hand)))
-    items[:] = [*chain(*hands), *quick]
+    """Begin with what takes longest, so that in the end no worker waits for another."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def pytest_collection_finish() -> None:
