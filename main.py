@@ -141,11 +141,13 @@ def check_values(options: EngineOptions) -> None:
         asked = getattr(options, name) != getattr(EngineOptions, name)
         if asked and not options.for_model().search_params().selection.playouts:
             raise click.UsageError(f"--{name.replace('_', '-')} needs games that are played out: give --playouts N")
+    given = list(filter(was_given, (*PLAYOUT_OPTIONS, "tactics_prior")))
     by_network = SEARCHES[options.search].asks_network and options.model != RANDOM_MODEL and not options.value_model
-    if by_network and find_sizes(options.model) == ANY_SIZE:  # on no board playouts choose the moves
-        for name in filter(was_given, PLAYOUT_OPTIONS):
-            raise click.UsageError(f"--{name} is for a search without a network: give --search uct")
-        if was_given("tactics_prior") and not (options.tactics or options.leaf_tactics):
+    # The model file is read for these options alone; where its network plays all boards, playouts choose on none.
+    if given and by_network and find_sizes(options.model) == ANY_SIZE:
+        if given[0] in PLAYOUT_OPTIONS:
+            raise click.UsageError(f"--{given[0]} is for a search without a network: give --search uct")
+        if not (options.tactics or options.leaf_tactics):
             raise click.UsageError("--tactics-prior needs strings that are looked at: give --tactics N or "
                                    "--leaf-tactics N")
 

@@ -11,7 +11,6 @@ import socket
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
@@ -161,7 +160,7 @@ async def tell_game(request: web.Request) -> web.StreamResponse:
 
     numbers = [int(request.match_info[name]) for name in ("folder", "generation", "number")]
     watcher = Watcher(request.app[WATCHED])
-    record = await asyncio.get_running_loop().run_in_executor(None, partial(watcher.read_game, *numbers))
+    record = await asyncio.get_running_loop().run_in_executor(None, lambda: watcher.read_game(*numbers))
     if record is None:
         raise web.HTTPNotFound(text="There is no such game.\n")
     return web.Response(text=record, content_type="application/x-go-sgf", charset="utf-8")

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import learning_param
 from board.ruleset import Rules
-from common.atomic_file import write_atomically
+from common.atomic_file import remove_remains, write_atomically
 from common.exit_status import ProgramError
 from common.lock_file import take_lock
 from mcts.constant import C_SCALE, ROOT_NOISE
@@ -113,19 +113,13 @@ def open_batch(archive: Path, wanted: BatchSettings, seed_given: bool) -> OpenBa
             if not different:
                 return _take_up(folder, number, replace(begun, games=wanted.games), present)
             note = f"{folder} keeps its {len(present)} of {begun.games} games: it was begun with {different}"
-        if is_unbegun(folder):
-            for draft in folder.iterdir():
-                draft.unlink()
+        remove_remains(folder / BATCH_FILE)
+        if not any(folder.iterdir()):  # a full disk or a crash came before its settings
             number -= 1
     folder = archive / str(number + 1)
     folder.mkdir(exist_ok=True)
     write_settings(folder, wanted)
     return OpenBatch(folder, number + 1, wanted, list(range(1, wanted.games + 1)), note, is_new=True)
-
-
-def is_unbegun(folder: Path) -> bool:
-    """Tell whether a full disk or a crash came between the folder of a batch and its settings."""
-    return all(path.name.startswith(f".{BATCH_FILE}.") for path in folder.iterdir())
 
 
 def _take_up(folder: Path, number: int, settings: BatchSettings, present: set[int]) -> OpenBatch:

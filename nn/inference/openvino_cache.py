@@ -91,12 +91,12 @@ def find_network(core: Any, folder: Path) -> tuple[Path, Format, Format]:
     return folder / NETWORK_FILE, floats, floats
 
 
-def make_anew(core: Any, model: ModelFile, board_size: int | None, folder: Path) -> None:
-    """Write all that a folder keeps of a model file once more, but for what is compiled of it."""
+def make_anew(core: Any, model: ModelFile, board_size: int | None, folder: Path) -> tuple[Path, Format, Format]:
+    """Write all that a folder keeps of a model file once more, but for what is compiled of it; as find_network."""
     folder.mkdir(exist_ok=True)
     (folder / VERDICT_FILE).unlink(missing_ok=True)
     make_floats(model, board_size, folder)
-    find_network(core, folder)
+    return find_network(core, folder)
 
 
 def make_compiler(model: ModelFile, board_size: int | None, threads: int) -> Compiler:
@@ -109,8 +109,7 @@ def make_compiler(model: ModelFile, board_size: int | None, threads: int) -> Com
     if (folder / FACTS_FILE).is_file():
         with contextlib.suppress(*FAILURES):
             return Compiler(core, *find_network(core, folder), threads, renew)
-    renew()
-    return Compiler(core, *find_network(core, folder), threads, renew)
+    return Compiler(core, *renew(), threads, renew)
 
 
 def load_openvino(model: ModelFile, board_size: int | None, symmetries: int, threads: int) -> BoardEvaluator | None:

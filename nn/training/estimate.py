@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from nn.training.process_group import ProcessGroup
 from nn.training.recipe import Recipe
 from nn.training.run_config import TrainConfig
+from nn.training.schedule import batches_of_a_step
 from nn.training.start import continue_from
 from nn.training.trainer import Trainer
 
@@ -36,8 +37,8 @@ def measure_step(trainer: Trainer) -> float:
 
 
 def steps_of_a_batch(growth: float, most: int) -> float:
-    """Return how many steps a run takes for each of its batches where they grow (Trainer.step), to `most` batches."""
-    return statistics.fmean(1.0 / min(round(growth ** ((part + 0.5) / PARTS)), most) for part in range(PARTS))
+    """Return how many steps a run takes for each of its batches, where a step has ever more of them, `most` at most."""
+    return statistics.fmean(1.0 / min(batches_of_a_step(growth, (part + 0.5) / PARTS), most) for part in range(PARTS))
 
 
 def estimate_run(config: TrainConfig, recipe: Recipe, group: ProcessGroup) -> Iterator[str]:

@@ -53,6 +53,15 @@ class CosineSchedule:
 Schedule = LectureSchedule | CosineSchedule | ConstantSchedule
 
 
+def batches_of_a_step(growth: float, share: float) -> int:
+    """Return how many batches a step learns from once `share` (0..1) of the run is over.
+
+    Ever more, by the same factor in each equal part of the run, `growth` of them at its end (S. Smith et al., "Don't
+    decay the learning rate, increase the batch size", ICLR 2018).
+    """
+    return round(growth ** share)
+
+
 def _lecture(rate: float) -> LectureSchedule:
     """Return TamaGo's schedule for another highest rate."""
     return LectureSchedule(rate, learning_param.SL_LEARNING_RATE, learning_param.LEARNING_SCHEDULE["learning_rate"],

@@ -34,6 +34,7 @@ from nn.training.recorded_gradients import RecordedGradients
 from nn.training.run_config import RunawayError, RunProgress, TrainConfig
 from nn.training.run_files import RunFiles
 from nn.training.run_table import RunTable, go_on_without
+from nn.training.schedule import batches_of_a_step
 from nn.training.start import make_first_network
 from program import PROGRAM_NAME, VERSION
 
@@ -182,11 +183,9 @@ class Trainer:
                 module.eval()
 
     def _batches_of_a_step(self) -> int:
-        """Return how many batches the next step learns from (S. Smith et al., "Don't decay the learning rate, increase
-        the batch size", ICLR 2018): ever more, by the same factor in each equal part of the run.
-        """
+        """Return how many batches the next step learns from, the same for all processes."""
         growth = self.config.batch_growth
-        return 1 if growth == 1.0 else round(growth ** self.group.maximum(self.share())[0])
+        return 1 if growth == 1.0 else batches_of_a_step(growth, self.group.maximum(self.share())[0])
 
     def step(self, samples: Samples, symmetries: Any, *more: tuple[Samples, Any]) -> torch.Tensor:
         """Learn from a batch, and from more in the same step; returns the mean loss of the last one's own share."""
