@@ -3,12 +3,16 @@
 import contextlib
 import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
+from common import race
 from common.atomic_file import write_atomically
-from common.kernel_cache import cache_folder
+from common.kernel_cache import cache_folder, source_key
 
 Fact = TypeVar("Fact")
+# How it is measured: what an earlier version measured in another way is measured anew.
+RACE = Path(race.__file__)
 
 
 def recall(name: str, stamp: str, read: Callable[[str], Fact], measure: Callable[[], str]) -> Fact:
@@ -21,7 +25,8 @@ def recall(name: str, stamp: str, read: Callable[[str], Fact], measure: Callable
         measure: finds it out.
     """
     folder = cache_folder()
-    path = folder and folder / f"{name}-{hashlib.sha256(stamp.encode()).hexdigest()[:8]}.txt"
+    key = hashlib.sha256(f"{stamp} {source_key(RACE)}".encode()).hexdigest()[:8]
+    path = folder and folder / f"{name}-{key}.txt"
     if path:
         with contextlib.suppress(OSError, ValueError):
             if kept := path.read_text(encoding="ascii").strip():

@@ -81,6 +81,8 @@ def test_it_is_measured_once_a_machine(machine: pytest.MonkeyPatch, tmp_path: Pa
     for kept in tmp_path.iterdir():
         kept.write_text("")
     assert choose_runtime(use_gpu=False) is Runtime.KERNELS and len(calls) == 3, "an empty file tells nothing"
+    machine.setattr(machine_facts, "source_key", lambda _: "of another version")
+    assert choose_runtime(use_gpu=False) is Runtime.KERNELS and len(calls) == 4, "that was measured in another way"
     machine.setenv(PRECISION_VARIABLE, "float32")
     assert choose_runtime(use_gpu=False) is Runtime.OPENVINO, "who names a format of OpenVINO's wants that"
 
