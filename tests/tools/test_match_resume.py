@@ -107,6 +107,21 @@ def test_other_options_are_refused_by_name(tmp_path: Path, name: str, value: Any
     MatchStore(make_config(tmp_path, games=500, parallel=3)).close()
 
 
+def test_games_of_another_version_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                           capsys: pytest.CaptureFixture[str]) -> None:
+    """The table has one name for an engine, whatever version played which game."""
+    play_match(tmp_path)
+    monkeypatch.setattr(MatchEngine, "get_name", lambda engine: f"{engine.log_path.stem} 2.0")
+    capsys.readouterr()
+    play_match(tmp_path, games=4, names=("x", "y"))
+    assert "those that follow" not in capsys.readouterr().err, "these names have no versions"
+    play_match(tmp_path, games=6)
+    told = f"4 games in {tmp_path} are of x and y, those that follow of worker0-first 2.0 and worker0-second 2.0, "
+    assert told in capsys.readouterr().err
+    play_match(tmp_path, games=8)
+    assert "those that follow" not in capsys.readouterr().err
+
+
 def test_directory_in_use(tmp_path: Path) -> None:
     """Two matches never share a directory."""
     store = MatchStore(make_config(tmp_path))

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 from common.atomic_file import write_atomically
 from common.exit_status import status_of
 from common.lock_file import take_lock
+from common.print_console import print_err
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.errors import MatchError
 from tools.matchlib.record import MatchRecord, read_records
@@ -51,6 +52,7 @@ class MatchStore:
         self.sgf_directory = self.directory / "sgf"
         self.log_directory = self.directory / "logs"
         self.records: dict[int, MatchRecord] = {}
+        self._are_named = config.names is not None
         self._lock = threading.Lock()
         try:
             self.sgf_directory.mkdir(parents=True, exist_ok=True)
@@ -72,7 +74,14 @@ class MatchStore:
         self._lock_file.close()
 
     def save_names(self, names: tuple[str, str]) -> None:
-        """Keep the engines' names for later runs that need not start them."""
+        """Keep the engines' names for later runs that need not start them; say so where others have played here.
+
+        An engine's own name has its version, which may have become another one between two runs.
+        """
+        if self.records and self.names and self.names != names and not self._are_named:
+            print_err(f"{len(self.records)} games in {self.directory} are of {' and '.join(self.names)}, those that "
+                      f"follow of {' and '.join(names)}, who will be named in the table: use another --dir to tell "
+                      "them apart")
         self.names = names
         self._write_config({**self._config, "names": list(names)})
 
