@@ -33,7 +33,7 @@ from nn.network.weights import save_atomically
 from nn.point_marks import CANDIDATE
 from nn.training.bad_move_net import BadMoveNet, make_planes
 from nn.training.checkpoint import plan_supervised, read_checkpoint
-from nn.training.optimizer import make_muon
+from nn.training.optimizer import load_momentum, make_muon
 from nn.training.precision import choose_precision
 from nn.training.recall import Margins, format_table
 from nn.training.run_config import RunawayError, RunProgress, TrainError
@@ -209,7 +209,7 @@ class ClassifierRun:
         old = {**state["identity"], "labels": state["identity"].get("labels") or []}  # None in those of before
         plan_supervised(self._files.checkpoint, state["progress"], old, self.progress, self.identity())
         self.network.load_state_dict(state["network"])
-        self._optimizer.load_state_dict(state["optimizer"])
+        load_momentum(self._optimizer, state["optimizer"])
         if "precision" in state:  # not in those of before
             self._precision.load_state_dict(state["precision"])
         self.progress = state["progress"]

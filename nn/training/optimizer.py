@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 import learning_param
+from common.print_console import print_err
 from nn.training.network_options import OPTIMIZERS
 from nn.training.run_config import TrainConfig, TrainError
 
@@ -172,9 +173,16 @@ def make_muon(network: torch.nn.Module, rate: float, keeps: bool = True) -> Muon
 
 
 def load_momentum(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> None:
-    """Take up momentum and last learning rate of a checkpoint, and keep the optimizer's own settings (decays)."""
+    """Take up momentum and last learning rate of a checkpoint, and keep the optimizer's own settings (decays).
+
+    Earlier versions had the weights in other groups: nothing is taken up of theirs, which is said.
+    """
     settings = [{name: value for name, value in group.items() if name not in ("params", "lr")}
                 for group in optimizer.param_groups]
-    optimizer.load_state_dict(state)
+    try:
+        optimizer.load_state_dict(state)
+    except ValueError:
+        print_err("the checkpoint is of an earlier version, which kept momentum in another way: momentum begins anew")
+        return
     for group, own in zip(optimizer.param_groups, settings, strict=True):
         group.update(own)

@@ -18,6 +18,7 @@ from nn.training.optimizer import (
     OPTIMIZERS,
     Muon,
     SharpnessAware,
+    load_momentum,
     make_optimizer,
     orthogonalize,
 )
@@ -218,3 +219,14 @@ def test_nothing_to_climb_is_no_climb() -> None:
     (0.0 * weight).sum().backward()
     optimizer.climb()
     assert weight.tolist() == [1.0, 2.0]
+
+
+def test_momentum_of_an_earlier_version_begins_anew(capsys: pytest.CaptureFixture[str]) -> None:
+    """Biases had not been a group of their own: the run goes on without their momentum."""
+    network = PooledNet(PooledConfig(filters=4, blocks=1))
+    before = torch.optim.SGD(network.parameters(), lr=0.1, momentum=0.9)
+    optimizer = make_optimizer(network, TrainConfig(head="pooled"))
+    load_momentum(optimizer, before.state_dict())
+    assert "momentum begins anew" in capsys.readouterr().err and len(optimizer.param_groups) == 2
+    load_momentum(optimizer, make_optimizer(network, TrainConfig(head="pooled")).state_dict())
+    assert not capsys.readouterr().err
