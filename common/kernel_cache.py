@@ -126,8 +126,8 @@ def cache_folder() -> Path | None:
 def temporary_folder() -> Path | None:
     """Return a temporary folder; None where it cannot be written or is not trusted."""
     user = os.getuid() if hasattr(os, "getuid") else os.getpid()
-    folder = Path(tempfile.gettempdir()) / f"hiyoko-{user}"
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # also where no folder for temporary files can be written
+        folder = Path(tempfile.gettempdir()) / f"hiyoko-{user}"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if os.access(folder, os.W_OK) and is_trusted(folder):
             return folder

@@ -158,9 +158,12 @@ def check_cache(_: Patient) -> Iterator[Finding]:
     if own and folder is None:
         yield Finding(FAIL, "kernel cache", f"{own} cannot be written; {how_to_unset('NUMBA_CACHE_DIR')}")
     elif folder is None or (not own and folder == temporary_folder()):
-        base = user_cache_folder()
-        yield Finding(WARN, "kernel cache", f"{base} cannot be written, or other users can write there, so that each "
-                                            f"start may compile for half a minute; {how_to_own(base)}set "
+        try:
+            base = user_cache_folder()
+            why, advice = f"{base} cannot be written, or other users can write there", how_to_own(base)
+        except RuntimeError as error:  # there is no home
+            why, advice = str(error).rstrip("."), ""
+        yield Finding(WARN, "kernel cache", f"{why}, so that each start may compile for half a minute; {advice}set "
                                             "XDG_CACHE_HOME to a folder of your own")
     else:
         count = sum(1 for _ in folder.rglob("*.nbc"))

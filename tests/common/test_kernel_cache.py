@@ -224,6 +224,16 @@ def test_code_of_other_users_is_not_run(folders: tuple[Path, Path], tmp_path: Pa
     assert kernel_cache.cache_folder() is None
 
 
+def test_a_machine_without_any_folder_to_write_keeps_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(kernel_cache, "cache_folder", kernel_cache.cache_folder.__wrapped__)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr("tempfile._candidate_tempdir_list", lambda: [])  # as in a container that is only read
+    assert kernel_cache.cache_folder() is None
+
+
 def test_one_process_compiles_and_the_others_wait_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     cached, entered = threading.Event(), threading.Event()
     monkeypatch.setattr(kernel_cache, "cache_folder", lambda: tmp_path)

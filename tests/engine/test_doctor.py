@@ -157,6 +157,19 @@ def test_kernel_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     assert finding.level == WARN and "unset NUMBA_DISABLE_JIT" in finding.text
 
 
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("NUMBA_DISABLE_JIT", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(kernel_cache, "cache_folder", kernel_cache.cache_folder.__wrapped__)
+    monkeypatch.setattr(Path, "home", no_home)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    finding = only(doctor.check_cache(make_patient()))
+    assert finding.level == WARN and "home directory, so" in finding.text and "set XDG_CACHE_HOME" in finding.text
+
+
 def test_advice_is_what_the_system_understands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(sys, "prefix", sys.base_prefix)
     monkeypatch.setattr(os, "name", "nt")
