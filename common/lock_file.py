@@ -1,16 +1,20 @@
 """Locks between programs: a file that one program at a time can hold."""
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+
+# What file systems say that know no locks: some of networks and clusters.
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 def take_lock(path: Path) -> IO[str] | None:
     """Return an open file that holds the lock until it is closed or its program ends; None where another one holds it.
 
     Creates the file and its folder; raises OSError where that fails. The file stays behind, as removing it would let
-    two programs hold the lock. On Windows nobody is kept out.
+    two programs hold the lock. On Windows, and where the file system knows no locks, nobody is kept out.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("w", encoding="ascii")
@@ -23,6 +27,10 @@ def take_lock(path: Path) -> IO[str] | None:
     except BlockingIOError:
         file.close()
         return None
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            file.close()
+            raise
     return file
 
 

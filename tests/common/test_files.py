@@ -10,6 +10,7 @@ import pytest
 from common import atomic_file
 from common.atomic_file import write_atomically
 from common.exit_status import EXIT_FAILED, EXIT_REFUSED, status_of
+from common.lock_file import take_lock
 from common.print_console import print_err, print_out
 from tests.marks import unix_only
 
@@ -70,6 +71,21 @@ def test_on_windows_a_file_that_is_open_is_waited_for(tmp_path: Path, monkeypatc
     (errno.ENOSPC, EXIT_FAILED), (errno.EIO, EXIT_FAILED), (errno.ENOENT, EXIT_REFUSED), (errno.EACCES, EXIT_REFUSED)])
 def test_a_full_disk_is_no_wrong_option(number: int, status: int) -> None:
     assert status_of(OSError(number, "reason")) == status
+
+
+@unix_only
+def test_a_file_system_without_locks_keeps_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, "reason")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    for number in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
+        lock = take_lock(tmp_path / "lock")
+        assert lock is not None and not lock.closed
+        lock.close()
+    number = errno.EIO
+    with pytest.raises(OSError, match="reason"):
+        take_lock(tmp_path / "lock")
 
 
 class FullDisk:
