@@ -64,7 +64,7 @@ while [ $# -gt 0 ]; do
         --gate) gate=true ;;
         --dry-run) dry_run=true ;;
         --start) [ $# -ge 2 ] || die "--start needs a model file"; start=$(realpath -- "$2" 2>/dev/null || echo "$2"); shift ;;
-        -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"; exit 0 ;;
+        -h | --help) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p;}' "${BASH_SOURCE[0]}"; exit 0 ;;
         *) die "unknown option $1 (see --help)" ;;
     esac
     shift
@@ -96,10 +96,10 @@ matches=$MODEL/matches
 $dry_run || mkdir -p "$ARCHIVE" "$DATA" "$generations" "$matches"
 
 # Two loops on the same files would spoil each other's work. The lock ends with the last process that holds it, and is
-# handed down, so that the remains of a killed loop are noticed, too.
+# handed down, so that the remains of a killed loop are noticed, too. A file system without locks keeps nobody out.
 $dry_run || exec 9>"$MODEL/rl-lock"
 if ! $dry_run && command -v flock >/dev/null; then
-    flock -n 9 || die "another pipeline.sh, or a program that one left behind, is at work in $MODEL: let it end first"
+    flock -n 9 || [ $? -ne 1 ] || die "another pipeline.sh, or a program that one left behind, is at work in $MODEL: let it end first"
 fi
 
 # A program runs in the background and in a process group of its own, so that a signal reaches this script at once and

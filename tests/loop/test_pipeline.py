@@ -328,10 +328,28 @@ def test_its_defaults_are_those_of_the_programs(root: Path) -> None:
         "WINDOW": learning_param.WINDOW_SIZE}
 
 
+def put_first(folder: Path, name: str, script: str) -> str:
+    """Make a program of a shell script; return the search path on which it is found first."""
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
+    return os.pathsep.join([str(folder), os.environ["PATH"]])
+
+
 @pytest.mark.slow
-def test_help(root: Path, environment: dict[str, str]) -> None:
-    status, output = finish(root, environment, "--help")
-    assert status == 0 and "--gate" in output and "archive/<g>/<n>.sgf" in output
+def test_help(root: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+    macos = f"""case $2 in *[!\\;\\\\]}}*) echo extra characters at the end of p command; exit 1 ;; esac
+                exec {shutil.which("sed")} "$@\""""
+    for path in (os.environ["PATH"], put_first(tmp_path, "sed", macos)):
+        status, output = finish(root, {**environment, "PATH": path}, "--help")
+        assert status == 0 and "--gate" in output and "archive/<g>/<n>.sgf" in output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer, status", [(1, 2), (65, 0), (71, 0)])  # what flock says of ENOSYS and ENOLCK
+def test_only_a_lock_that_another_loop_holds_ends_one(root: Path, tmp_path: Path, environment: dict[str, str],
+                                                      answer: int, status: int) -> None:
+    path = put_first(tmp_path, "flock", f"exit {answer}")
+    assert finish(root, {**environment, "GENERATIONS": "0", "PATH": path})[0] == status
 
 
 def test_settings_reach_the_programs(root: Path, tmp_path: Path, environment: dict[str, str]) -> None:
