@@ -16,6 +16,8 @@ from common.interrupt import block_interrupts
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
+# Windows lets a program wait for no more processes at a time; a machine may have more cores.
+MOST_WORKERS = 61 if os.name == "nt" else 1_000_000
 # How many tasks wait per worker.
 TASKS_PER_WORKER = 8
 WORKER_ENDED = ("a worker process ended before its work was done: what it said stands above; if it said nothing, the "
@@ -34,6 +36,7 @@ def map_in_order(
         for task in tasks:
             yield task, function(task)
         return
+    workers = min(workers, MOST_WORKERS)
     # spawn: the caller may have threads (torch), which do not survive a fork.
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), end_with_parent)
     others = set(multiprocessing.active_children())

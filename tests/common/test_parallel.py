@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from common import parallel
 from common.exit_status import EXIT_FAILED, ProgramError
 from common.interrupt import raise_on_sigterm
 from common.parallel import map_in_order
@@ -55,6 +56,18 @@ def test_workers_end_with_their_parent(root: Path, name: str) -> None:
     while is_running(int(worker)):
         assert time.monotonic() < deadline, "a worker outlived its parent"
         time.sleep(0.02)
+
+
+def test_windows_has_no_more_workers_than_it_can_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(workers: int, *_: object) -> None:
+        if workers > 61:
+            raise ValueError("max_workers must be <= 61")
+        raise OSError("begun")
+
+    monkeypatch.setattr(parallel, "ProcessPoolExecutor", refuse)
+    monkeypatch.setattr(parallel, "MOST_WORKERS", 61, raising=False)
+    with pytest.raises(OSError, match="begun"):
+        list(map_in_order(abs, [1], 96))
 
 
 def test_a_killed_worker_is_one_line_and_ends_the_others() -> None:
