@@ -1,11 +1,21 @@
 """How many cores there are to use, and how busy they are."""
 
+import math
 import os
+from contextlib import suppress
+from pathlib import Path
+
+# Microseconds of processor time that a container gets (or `max`) in so many.
+CONTAINER_SHARE = Path("/sys/fs/cgroup/cpu.max")
 
 
 def count_usable_cores() -> int:
-    """Return how many cores this process may run on (fewer than the machine has where it was pinned to some)."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return how many cores this process may use: fewer than there are where it was pinned, or its container limited."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with suppress(OSError, ValueError):
+        share, period = map(int, CONTAINER_SHARE.read_text(encoding="ascii").split())
+        cores = min(cores, max(1, math.ceil(share / period)))
+    return cores
 
 
 def count_free_cores() -> int:
