@@ -10,7 +10,7 @@ CONTAINER_SHARE = Path("/sys/fs/cgroup/cpu.max")
 
 
 def count_usable_cores() -> int:
-    """Return how many cores this process may use: fewer than there are where it was pinned, or its container limited."""
+    """Return how many cores this process may use: fewer than there are where it is pinned, or its container limited."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     with suppress(OSError, ValueError):
         share, period = map(int, CONTAINER_SHARE.read_text(encoding="ascii").split())
