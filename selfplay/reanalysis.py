@@ -90,8 +90,9 @@ def _search_alike(
                 left_alone.append((game, "it is no game of this batch"))
                 continue
             readers[index] = reader
-            return replace(draw_game(index, (seed,), 1.0), extra_komi=reader.komi - settings.komi,
-                           recorded=tuple(reader.moves))
+            # By its place in the archive, not in the line: a run that goes on searches it as one that never stopped.
+            new = draw_game(game.number, (seed, int(game.folder.name)), 1.0)
+            return replace(new, number=index, extra_komi=reader.komi - settings.komi, recorded=tuple(reader.moves))
         return None
 
     for record in SelfPlay(evaluator, terms, next_game).run():

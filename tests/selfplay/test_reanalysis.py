@@ -142,3 +142,14 @@ def test_games_are_searched_again_by_the_seed(tmp_path: Path) -> None:
         list(search_again(PlainBatchEvaluator(HashEvaluator(SIZE, 5), SIZE, 64), games, 8, seed))
         found.append([(game.folder / f"{game.number}.sgf").read_bytes() for game in games])
     assert found[0] == found[1] != found[2]
+
+
+def test_a_stopped_run_that_goes_on_searches_as_one_that_did_not_stop(tmp_path: Path) -> None:
+    found = []
+    for parts in ((6,), (2, 4)):
+        make_archive(archive := tmp_path / str(len(parts)), 3)
+        for count in parts:
+            games = choose_oldest(archive, SIZE, 100, count)
+            list(search_again(PlainBatchEvaluator(HashEvaluator(SIZE, 5), SIZE, 64), games, 8, 3))
+        found.append([path.read_bytes() for path in sorted(archive.glob("*/*.sgf"))])
+    assert found[0] == found[1]
