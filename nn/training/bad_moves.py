@@ -15,6 +15,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ import torch
 from board.geometry import SYMMETRIES, make_symmetry_index
 from common.interrupt import StopRequest
 from nn.classifier import MOST_FILTERS, MOST_LAYERS, read_classifier, weigh, write_classifier
-from nn.data.data_file import DataError
+from nn.data.data_file import DataError, sum_arrays
 from nn.data.labels import describe_bare, read_all_labels
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
 from nn.device import get_torch_device
@@ -182,9 +183,15 @@ class ClassifierRun:
         config = self._config
         return {"task": "bad-moves", "board_sizes": (config.board_size,), "filters": config.filters,
                 "blocks": config.layers, "batch_size": config.batch_size, "learning_rate": config.learning_rate,
-                "seed": config.seed, "data": len(self._samples.played), "teacher_weight": config.teacher_weight,
+                "seed": config.seed, "data": [[len(self._samples.played), self._sum]],
+                "teacher_weight": config.teacher_weight,
                 "labels": [Path(path).name for path in config.labels],
                 "start": Path(config.start).name}
+
+    @cached_property
+    def _sum(self) -> int:
+        """What tells these positions, and the teacher's word on them, from others of as many."""
+        return sum_arrays(self._samples)
 
     def elapsed(self) -> float:
         """Return the seconds spent on learning, earlier parts of the run included."""

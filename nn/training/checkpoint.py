@@ -55,9 +55,9 @@ def read_checkpoint(files: RunFiles, device: torch.device) -> dict[str, Any]:
 
 def is_same_data(old: Any, own: Any) -> bool:
     """Return whether two runs learn from the same data; of files, earlier versions recorded less."""
-    if not isinstance(old, list) or not isinstance(own, list):  # --task bad-moves has the number of its positions
-        return bool(old == own)
-    return len(old) == len(own) and all(before == after[:len(before)] for before, after in zip(old, own, strict=True))
+    old = [[old]] if isinstance(old, int) else old  # of --task bad-moves: the number of its positions
+    return isinstance(old, list) and len(old) == len(own) and all(
+        before == after[:len(before)] for before, after in zip(old, own, strict=True))
 
 
 def get_constants() -> dict[str, Any]:

@@ -238,3 +238,16 @@ def test_ctrl_c_between_two_stages_is_told(arguments: list[str], stage: str, tmp
     assert run_command(main, "train.py", arguments) == 130
     assert capsys.readouterr().err.splitlines()[-1] == (
         "train.py: stopped: the files written before are intact, the same command goes on")
+
+
+def test_other_positions_of_bad_moves_are_another_run_though_they_are_as_many(tmp_path: Path) -> None:
+    samples = make_samples()
+    run = ClassifierRun(make_config(tmp_path), samples)
+    run.save()
+    state = torch.load(path := tmp_path / "net-state.ckpt", weights_only=True)
+    for other in (samples._replace(played=samples.played[::-1]), samples._replace(policy=samples.policy + 0.5)):
+        with pytest.raises(TrainError, match="other training data"):
+            ClassifierRun(make_config(tmp_path), other).go_on()
+    state["identity"]["data"] = len(samples.played)  # all that earlier versions recorded
+    torch.save(state, path)
+    assert ClassifierRun(make_config(tmp_path), samples).go_on()
