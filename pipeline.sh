@@ -23,7 +23,7 @@ set -euo pipefail
 GENERATIONS=${GENERATIONS:-100}          # stop after so many
 SIZE=${SIZE:-9}
 KOMI=${KOMI:-7.0}
-SEED=${SEED:-0}
+SEED=${SEED:-0}                          # of the games; first weights and order of the data: TRAIN_OPTIONS="--seed N"
 USE_GPU=${USE_GPU:-true}
 GPUS=${GPUS:-1}                          # processes of training, one GPU each
 
