@@ -1,5 +1,8 @@
 """The rules: what may be played and what a move does.
 
+What is asked of all four neighbors is asked without branches where the answers are a matter of chance: a wrong guess of
+the processor costs more than four looks.
+
 Suicide is illegal, the simple ko is part of every position, positional superko (area rules, as on CGOS) is asked
 for with the history. Colors are BLACK and WHITE of board.state; `pos` is a point or PASS.
 """
@@ -32,6 +35,15 @@ from common.kernel import kernel
 
 
 @kernel
+def has_neighbor_string(state: State, pos: int, color: int, liberties: int) -> bool:
+    """Return whether a string of `color` beside a point has exactly so many liberties."""
+    width, found = state.info[WIDTH], False
+    for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
+        found |= (state.stones[neighbor] == color) & (state.liberties[state.string_id[neighbor]] == liberties)
+    return found
+
+
+@kernel
 def place_stone(state: State, pos: int, color: int) -> int:
     """Put a stone on an empty point, capture and connect; return the number of captured stones.
 
@@ -41,10 +53,11 @@ def place_stone(state: State, pos: int, color: int) -> int:
     opponent = 3 - color
     make_string(state, pos, color)
     captured, captured_pos, string_id = 0, 0, pos
-    for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
-        if state.stones[neighbor] == opponent and state.liberties[state.string_id[neighbor]] == 0:
-            captured += remove_string(state, state.string_id[neighbor])
-            captured_pos = neighbor
+    if has_neighbor_string(state, pos, opponent, 0):
+        for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
+            if state.stones[neighbor] == opponent and state.liberties[state.string_id[neighbor]] == 0:
+                captured += remove_string(state, state.string_id[neighbor])
+                captured_pos = neighbor
     for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
         if state.stones[neighbor] == color and state.string_id[neighbor] != string_id:
             string_id = connect_string(state, string_id, state.string_id[neighbor])
@@ -118,11 +131,7 @@ def is_legal(state: State, pos: int, color: int) -> bool:
 @kernel
 def captures(state: State, pos: int, color: int) -> bool:
     """Return whether a stone on the empty point `pos` captures something."""
-    width = state.info[WIDTH]
-    for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
-        if state.stones[neighbor] == 3 - color and state.liberties[state.string_id[neighbor]] == 1:
-            return True
-    return False
+    return has_neighbor_string(state, pos, 3 - color, 1)
 
 
 @kernel

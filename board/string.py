@@ -78,8 +78,8 @@ def remove_string(state: State, string_id: int) -> int:
 def touches_string(state: State, pos: int, string_id: int) -> bool:
     """Return whether a stone of the string stands beside `pos`."""
     ids, width = state.string_id, state.info[WIDTH]
-    return (ids[pos - width] == string_id or ids[pos - 1] == string_id
-            or ids[pos + 1] == string_id or ids[pos + width] == string_id)
+    return ((ids[pos - width] == string_id) | (ids[pos - 1] == string_id)
+            | (ids[pos + 1] == string_id) | (ids[pos + width] == string_id))
 
 
 @kernel

@@ -1,9 +1,9 @@
 """The one decorator for compiled code.
 
 `@kernel` turns a Python function over plain arrays into machine code (numba). Rules for kernels: what an option may
-change is an argument (other numbers may be constants of the module), integers cannot overflow their storage, nothing is
-allocated or printed, and the docstring says which arrays are modified. `NUMBA_DISABLE_JIT=1` runs the same code as
-plain Python.
+change is an argument (other numbers may be constants of the module), integers cannot overflow their storage, an index
+that is computed is never below 0, nothing is allocated or printed, and the docstring says which arrays are modified.
+`NUMBA_DISABLE_JIT=1` runs the same code as plain Python.
 """
 
 import threading
@@ -15,7 +15,7 @@ import numba
 
 from common.interrupt import finish_first
 from common.kernel_cache import KernelCache, cache_folder
-from common.kernel_parts import PartCache, PartCompiler, remember_call_types
+from common.kernel_parts import PartCache, PartCompiler, count_indices_from_the_start, remember_call_types
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -29,6 +29,7 @@ SMALL_INTEGERS = frozenset((numba.types.int8, numba.types.int16, numba.types.int
 
 
 remember_call_types()
+count_indices_from_the_start()
 
 
 class Patience(threading.local):

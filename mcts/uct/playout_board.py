@@ -1,7 +1,9 @@
 """The position of a playout: what each color's move on each point weighs, kept up to date move by move.
 
 A point's weight follows from the eight cells around it (board/pattern.py numbers them) through a table of whole
-numbers, both colors side by side, so that sums stay exact however long the game. A move changes the codes of its own
+numbers, both colors side by side, so that sums stay exact however long the game. They are added and kept as pairs: one
+integer of 64 bits that holds both, none of which is ever below 0 (a difference that is lends from the other half, and
+the sum gives it back). A move changes the codes of its own
 eight neighbors and of those of the stones that it captures, and nothing else is looked up again. `rows` holds the sums
 that a draw needs.
 
@@ -26,6 +28,7 @@ from common.kernel import kernel
 # A weight in whole numbers: gamma 1 (mcts/uct/pattern_table.py) is this much.
 UNIT = 1000
 CODES = 1 << 16
+MORE, TOTAL = 0, 1
 # Points that a playout treats in a special way at one move, at most.
 SPECIAL = 64
 # Cells of the regions around a point that are looked at for nakade: four of up to six.
@@ -38,7 +41,9 @@ class PlayoutGame(NamedTuple):
     state: State
     codes: np.ndarray  # int32 [C]: the eight cells around each point
     weights: np.ndarray  # int32 [C, 2]: what a move on each empty point weighs for each color; 0 elsewhere
+    pairs: np.ndarray  # int64 [C]: the same memory
     rows: np.ndarray  # int32 [S + 2, 2]: sums of the rows of weights
+    row_pairs: np.ndarray  # int64 [S + 2]: the same memory
     row_of: np.ndarray  # int16 [C]
     changed: np.ndarray  # int16 [C]: stones that a move takes off
     moves: np.ndarray  # int16 [M]: the moves of the game, from the start of the playout
@@ -47,6 +52,7 @@ class PlayoutGame(NamedTuple):
     factor: np.ndarray  # float32 [C]: how much more they weigh at this move, 0 for none
     specials: np.ndarray  # int16 [1]: how many these are
     more: np.ndarray  # int32 [K]: what that adds to each of them
+    sums: np.ndarray  # int64 [2]: MORE, what all of these add; TOTAL, what all points weigh with that
     refused: np.ndarray  # int16 [C]: points that were drawn and are not to be played at this move
     cells: np.ndarray  # int16 [R]: small regions
     seen: np.ndarray  # int8 [C]: 0, but while regions are listed
@@ -59,13 +65,15 @@ def new_playout_work(board_size: int, seed: int = 1) -> PlayoutGame:
     """Return work space for playouts on one size of board; `seed` is not 0."""
     state = new_state(board_size)
     cells, width = len(state.stones), board_size + 2
+    pairs, row_pairs = np.zeros(cells, dtype=np.int64), np.zeros(width, dtype=np.int64)
     return PlayoutGame(
-        state, np.zeros(cells, dtype=np.int32), np.zeros((cells, 2), dtype=np.int32),
-        np.zeros((width, 2), dtype=np.int32),
+        state, np.zeros(cells, dtype=np.int32), pairs.view(np.int32).reshape(cells, 2), pairs,
+        row_pairs.view(np.int32).reshape(width, 2), row_pairs,
         (np.arange(cells) // width).astype(np.int16), np.zeros(cells, dtype=np.int16),
         np.zeros(PLAYOUT_MOVES_PER_POINT * board_size**2, dtype=np.int16), np.zeros(1, dtype=np.int16),
         np.zeros(SPECIAL, dtype=np.int16), np.zeros(cells, dtype=np.float32), np.zeros(1, dtype=np.int16),
-        np.zeros(SPECIAL, dtype=np.int32), np.zeros(cells, dtype=np.int16), np.zeros(REGION_CELLS, dtype=np.int16),
+        np.zeros(SPECIAL, dtype=np.int32), np.zeros(2, dtype=np.int64),
+        np.zeros(cells, dtype=np.int16), np.zeros(REGION_CELLS, dtype=np.int16),
         np.zeros(cells, dtype=np.int8),
         np.zeros(cells, dtype=np.int8), np.zeros(cells, dtype=np.int16), np.array([seed], dtype=np.uint64),
     )
@@ -79,14 +87,18 @@ def leave_out(work: PlayoutGame, pos: int, color: int) -> None:
 
 
 @kernel
+def exchange_pair(work: PlayoutGame, table: np.ndarray, pos: int) -> int:
+    """Look up what a cell weighs, nothing unless it is empty; return the pair's change. Modifies work.pairs."""
+    pair = table.view(np.int64)[work.codes[pos], 0] * int(work.state.stones[pos] == EMPTY)
+    change = pair - work.pairs[pos]
+    work.pairs[pos] = pair
+    return change
+
+
+@kernel
 def refresh(work: PlayoutGame, table: np.ndarray, pos: int) -> None:
-    """Look up what a cell weighs for both colors: nothing unless it is empty. Modifies work."""
-    code, row, is_empty = work.codes[pos], work.row_of[pos], int(work.state.stones[pos] == EMPTY)
-    black, white = table[code, 0] * is_empty, table[code, 1] * is_empty
-    work.rows[row, 0] += black - work.weights[pos, 0]
-    work.rows[row, 1] += white - work.weights[pos, 1]
-    work.weights[pos, 0] = black
-    work.weights[pos, 1] = white
+    """Look up what a cell weighs for both colors. Modifies work."""
+    work.row_pairs[work.row_of[pos]] += exchange_pair(work, table, pos)
 
 
 @kernel
@@ -95,11 +107,11 @@ def start_playout(work: PlayoutGame, table: np.ndarray, previous: int) -> None:
     size, width = work.state.info[SIZE], work.state.info[WIDTH]
     work.previous[0] = previous
     for row in range(width):
-        work.rows[row, 0] = work.rows[row, 1] = 0
+        work.row_pairs[row] = 0
     for y in range(1, size + 1):
         for pos in range(y * width + 1, y * width + size + 1):
             work.codes[pos] = pattern_code(work.state, pos)
-            work.weights[pos, 0] = work.weights[pos, 1] = 0
+            work.pairs[pos] = 0
             refresh(work, table, pos)
 
 
@@ -119,9 +131,13 @@ def toggle(codes: np.ndarray, width: int, pos: int, stone: int) -> None:
 @kernel
 def refresh_around(work: PlayoutGame, table: np.ndarray, width: int, pos: int) -> None:
     """Look up the weights of a cell and its eight neighbors. Modifies work."""
-    for y in range(-1, 2):
-        for cell in range(pos + y * width - 1, pos + y * width + 2):
-            refresh(work, table, cell)
+    row = work.row_of[pos] - 1
+    for start in (pos - width - 1, pos - 1, pos + width - 1):
+        change = 0
+        for cell in range(start, start + 3):
+            change += exchange_pair(work, table, cell)
+        work.row_pairs[row] += change
+        row += 1
 
 
 @kernel

@@ -17,7 +17,7 @@ from board.score import area_score
 from board.state import BLACK, EMPTY, LAST_MOVE, PASSES, SIZE, TO_MOVE, WIDTH, State
 from board.string import find_liberty, stands_beside_atari
 from common.kernel import kernel
-from mcts.uct.playout_board import PlayoutGame, leave_out, play_in_playout, refresh
+from mcts.uct.playout_board import MORE, TOTAL, PlayoutGame, leave_out, play_in_playout, refresh
 from mcts.uct.playout_shapes import breaks_nothing, find_nakade
 
 # Kinds of answers to the last moves: a capture beside them, and a rescue of a string that stands in atari.
@@ -147,16 +147,24 @@ def find_special(work: PlayoutGame, rules: PlayoutRules) -> None:
 
 
 @kernel
-def draw_point(work: PlayoutGame, color: int) -> int:
-    """Return a point drawn by weight, PASS when nothing weighs anything. Modifies work.more."""
+def add_weights(work: PlayoutGame, color: int) -> None:
+    """Add up what the points weigh at this move. Modifies work.more and sums."""
     more, own = 0, color - BLACK
     for i in range(work.specials[0]):
         pos = work.special[i]
         work.more[i] = int(work.weights[pos, own] * (work.factor[pos] - 1.0))
         more += work.more[i]
-    size, width, total = work.state.info[SIZE], work.state.info[WIDTH], more
-    for y in range(1, size + 1):
+    total = more
+    for y in range(1, work.state.info[SIZE] + 1):
         total += work.rows[y, own]
+    work.sums[MORE] = more
+    work.sums[TOTAL] = total
+
+
+@kernel
+def draw_by_sums(work: PlayoutGame, color: int) -> int:
+    """Return a point drawn by weight, PASS when nothing weighs anything. Modifies work.random_state."""
+    more, total, own = work.sums[MORE], work.sums[TOTAL], color - BLACK
     if total <= 0:
         return PASS
     rest = int(next_random(work.random_state) * total)
@@ -166,7 +174,7 @@ def draw_point(work: PlayoutGame, color: int) -> int:
             if rest < 0:
                 return int(work.special[i])
     rest -= more
-    y = 1
+    size, width, y = work.state.info[SIZE], work.state.info[WIDTH], 1
     while y < size and rest >= work.rows[y, own]:
         rest -= work.rows[y, own]
         y += 1
@@ -175,6 +183,26 @@ def draw_point(work: PlayoutGame, color: int) -> int:
         rest -= work.weights[pos, own]
         pos += 1
     return int(pos)
+
+
+@kernel
+def draw_point(work: PlayoutGame, color: int) -> int:
+    """Return a point drawn by weight, PASS when nothing weighs anything. Modifies work.more, sums and random_state."""
+    add_weights(work, color)
+    return draw_by_sums(work, color)
+
+
+@kernel
+def draw_another(work: PlayoutGame, color: int, refused: int) -> int:
+    """Return a point drawn after `refused`, which is left out until it is refreshed. Modifies work."""
+    work.sums[TOTAL] -= work.weights[refused, color - BLACK]
+    leave_out(work, refused, color)
+    for i in range(work.specials[0]):
+        if work.special[i] == refused:
+            work.sums[MORE] -= work.more[i]
+            work.sums[TOTAL] -= work.more[i]
+            work.more[i] = 0
+    return draw_by_sums(work, color)
 
 
 @kernel
@@ -206,10 +234,9 @@ def choose_in_playout(work: PlayoutGame, rules: PlayoutRules) -> int:
     find_special(work, rules)
     pos = draw_point(work, color)
     while pos != PASS and not is_playable(work, rules, pos, color):
-        leave_out(work, pos, color)
         work.refused[refused] = pos
         refused += 1
-        pos = draw_point(work, color)
+        pos = draw_another(work, color, pos)
     for i in range(refused):
         refresh(work, rules.table, work.refused[i])
     for i in range(work.specials[0]):

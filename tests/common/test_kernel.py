@@ -63,6 +63,19 @@ def test_a_kernel_that_prints_is_refused() -> None:
         kernel(say)
 
 
+@kernel
+def read_last_and(array: np.ndarray, i: int) -> tuple[int, int]:
+    """Return the last number and number i."""
+    return array[-1], array[i]
+
+
+def test_only_indices_of_the_text_count_from_the_end():
+    numbers = np.arange(10)[5:]
+    assert read_last_and(numbers, 1) == (9, 6)
+    assert read_last_and(numbers, -1) == (9, 4)  # what stands before: no kernel may ask for that
+    assert numba.njit(lambda array, i: array[i])(numbers, -1) == 9
+
+
 class Compilations(event.Listener):
     """The names of the functions of one module that numba compiles; an engine of another test may still be loading."""
 
