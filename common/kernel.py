@@ -82,7 +82,7 @@ def kernel(function: Function) -> Function:
     if "print" in function.__code__.co_names:
         raise TypeError(f"{function.__qualname__} prints, which kernels cannot: set NUMBA_DISABLE_JIT=1, where they "
                         "run as plain Python")
-    inlined = njit(function, **OPTIONS, no_cpython_wrapper=True, pipeline_class=PartCompiler)
+    inlined: Any = None  # the second one, made when a kernel is compiled that calls this one: most starts find all
     compile_for = compiled._compile_for_args
 
     def compile_or_interpret(*arguments: Any, **named: Any) -> Any:
@@ -93,12 +93,18 @@ def kernel(function: Function) -> Function:
             return compile_for(*arguments, **named)
 
     def get_inlined(arguments: Any, named: dict[str, Any]) -> Any:
-        """Return how another kernel calls this one."""
+        """Return how another kernel calls this one, as numba asks before anything else about it."""
+        nonlocal inlined
+        if inlined is None:
+            inlined = njit(function, **OPTIONS, no_cpython_wrapper=True, pipeline_class=PartCompiler)
+            if cache_folder() is not None:
+                inlined._cache = PartCache(function, "-inlined")
         widened = {name: widen(kind) for name, kind in named.items()}
         return inlined.get_call_template(tuple(map(widen, arguments)), widened)
 
     compiled._compile_for_args = compile_or_interpret
-    compiled.get_call_template, compiled.get_overload = get_inlined, inlined.get_overload
+    compiled.get_call_template = get_inlined
+    compiled.get_overload = lambda signature: inlined.get_overload(signature)
     if cache_folder() is not None:
-        compiled._cache, inlined._cache = KernelCache(function), PartCache(function, "-inlined")
+        compiled._cache = KernelCache(function)
     return cast(Function, compiled)

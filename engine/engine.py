@@ -30,7 +30,6 @@ from mcts.score_estimate import Estimate, Estimator, ScoreEstimator
 from mcts.time_manager import StartOptions
 from mcts.tree import Evaluator, MCTSTree
 from mcts.tree_estimate import TreeEstimator, make_estimate
-from mcts.uct.tree import PlayoutTree
 from nn.feature import plane_set_of
 from nn.inference.evaluation_cache import CachedEvaluator
 from nn.inference.policy_player import RawEvaluation, evaluate
@@ -143,6 +142,7 @@ class Engine(Game):
         if size not in self._sizes_told:
             self._sizes_told.add(size)
             print_err(f"{size}x{size}: UCT by playouts, without a network ({reason})")
+        from mcts.uct.tree import PlayoutTree  # which players with a network do without
         return PlayoutTree(size, self.options.playout_params(size))
 
     def load(self) -> None:
@@ -155,6 +155,7 @@ class Engine(Game):
         with compiling_playouts(max(params.tactics[:2]) > 0) if by_playouts else compiling():
             size = self.tree.board_size
             if by_playouts:  # strings are looked at in the other process
+                from mcts.uct.tree import PlayoutTree
                 plain = PlayoutTree(size, replace(params, tactics=Tactics()))
                 plain.search(GoBoard(size), Stone.BLACK, SearchLimit(1, strict=True))
             else:

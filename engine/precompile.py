@@ -35,11 +35,7 @@ from mcts.search_kernels import back_up_batch, select_batch
 from mcts.tactics.hints import hint_leaf, new_tactician
 from mcts.tree import MCTSTree
 from mcts.tree_arrays import new_batch
-from mcts.uct.kernels import UctPlan, new_lines, play_out_lines, search_lines
 from mcts.uct.params import UctParams
-from mcts.uct.playout_board import new_playout_work
-from mcts.uct.playout_rules import load_prior_table, make_rules
-from mcts.uct.priors import new_finder
 from nn.feature import BASIC, Encoder, PlaneSet, Positions, encode_board
 
 # Compiled code serves every size.
@@ -123,6 +119,10 @@ def begin_estimates() -> None:
 
 def compile_playouts() -> None:
     """Compile what a playout calls."""
+    from mcts.uct.kernels import UctPlan, new_lines, play_out_lines
+    from mcts.uct.playout_board import new_playout_work
+    from mcts.uct.playout_rules import load_prior_table, make_rules
+    from mcts.uct.priors import new_finder
     with without_compiler():
         board = GoBoard(SIZE)
     finder = new_finder(load_prior_table(), SIZE)
@@ -175,6 +175,7 @@ def running(child: BaseProcess) -> Iterator[bool]:
 @contextmanager
 def compiling_playouts(with_tactics: bool) -> Iterator[None]:
     """On a first start of the search by playouts, compile its playouts, and tactics, beside what is done inside."""
+    from mcts.uct.kernels import search_lines
     if count_usable_cores() < 2 or is_cached(search_lines):
         yield
         return

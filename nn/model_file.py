@@ -10,6 +10,7 @@ import zipfile
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,16 @@ def _check_tuples(content: bytes) -> None:
 
 def _find_sizes(path: str) -> range | None:
     """Return the board sizes that the network of a file can play, without torch; None where it does not tell."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return _read_sizes(path, (status.st_ino, status.st_mtime_ns, status.st_size))
+
+
+@cache
+def _read_sizes(path: str, _: tuple[int, ...]) -> range | None:
+    """Do so for a file of which numbers tell whether it is the same as before: each start asks several times."""
     try:
         with open(path, "rb") as file:
             if file.read(len(GZIP_MAGIC)) == GZIP_MAGIC:

@@ -42,6 +42,11 @@ def write_kernels(folder: Path) -> ModuleType:
     """Return a module with two kernels that no cache has seen."""
     path = folder / f"kernels_{uuid.uuid4().hex}.py"
     path.write_text(SOURCE + f"# {path.stem}\n")
+    return load_kernels(path)
+
+
+def load_kernels(path: Path) -> ModuleType:
+    """Return the module in a file, new each time."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -150,6 +155,13 @@ def test_parts_are_bitcode_that_only_kernels_call(kernels: ModuleType):
     assert [type(part.library) for part in parts] == [PartLibrary]
     assert parts[0].library.serialize_using_object_code()[1] == "bitcode"
     assert not kernels.step.overloads, "what only kernels call is compiled for Python, too"
+
+
+def test_who_finds_a_kernel_on_disk_makes_no_parts(kernels: ModuleType) -> None:
+    kernels.walk(*arguments())
+    found = load_kernels(Path(str(kernels.__file__)))
+    assert found.walk(*arguments()) == kernels.walk(*arguments())
+    assert inspect.getclosurevars(found.step.get_call_template).nonlocals["inlined"] is None
 
 
 def test_what_an_operator_makes_of_types_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,12 @@ def test_it_needs_no_torch(root: Path) -> None:
     assert subprocess.run([sys.executable, "-c", PLAY], cwd=root, capture_output=True, text=True).stdout.split() == []
 
 
+@pytest.mark.slow
+def test_players_with_a_network_do_without_it(root: Path) -> None:
+    line = "import sys, engine.engine; print('mcts.uct.kernels' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", line], cwd=root, text=True).strip() == "False"
+
+
 @pytest.mark.parametrize(("options", "knows_go", "is_playout"), [
     ({}, True, False), ({"search": "uct"}, True, True), ({"model": "none"}, False, True),
     ({"model": "none", "search": "gumbel"}, False, False), ({"model": "none", "policy_move": True}, False, False),

@@ -170,6 +170,8 @@ def test_the_size_of_a_model_is_found_without_loading_it(tmp_path: Path):
     for name in ("tiny.bin.gz", "pooled.bin"):
         assert find_sizes(tmp_path / name) == load_evaluator(tmp_path / name).sizes
     assert find_sizes(ROOT / "main.py") is find_sizes(tmp_path / "none.bin") is None
+    (tmp_path / "tiny.bin.gz").write_bytes(b"no network any more")
+    assert find_sizes(tmp_path / "tiny.bin.gz") is None
 
 
 @pytest.mark.parametrize("content", [
