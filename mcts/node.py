@@ -182,12 +182,15 @@ class MCTSNode:
 
     def candidate(self, i: int, order: int) -> CandidateMove:
         """Return what is known about candidate `i`."""
-        visits, value_sum = int(self.children_visits[i]), float(self.children_value_sum[i])
+        visits, prior, child = int(self.children_visits[i]), float(self.children_policy[i]), self.child(i)
+        if visits == 0 and child is None:  # as most moves of a large board are
+            pos = int(self.action[i])
+            return CandidateMove(pos, 0, 0.0, prior, 0.0, order, None, [pos], [0])
+        value_sum, line = float(self.children_value_sum[i]), self.visited_line(i)
         square_sum = float(self._tree.edge_value_square_sum[self._edges][i])
-        child, line = self.child(i), self.visited_line(i)
         return CandidateMove(
-            pos=int(self.action[i]), visits=visits, winrate=value_sum / visits if visits else 0.0,
-            prior=float(self.children_policy[i]), lcb=lower_confidence_bound(visits, value_sum, square_sum),
-            order=order, raw_value=None if child is None else 1.0 - child.raw_value,
+            pos=line[0][0], visits=visits, winrate=value_sum / visits if visits else 0.0, prior=prior,
+            lcb=lower_confidence_bound(visits, value_sum, square_sum), order=order,
+            raw_value=None if child is None else 1.0 - child.raw_value,
             pv=[pos for pos, _ in line], pv_visits=[count for _, count in line],
         )
