@@ -70,15 +70,21 @@ def test_a_game_compiles_nothing_once_the_engine_is_loaded(root: Path, model: st
     assert compiled() == before
 
 
+def wait_for_children() -> None:
+    """Let no child run: a test before may have begun one, for an engine of a first start (begin_estimates)."""
+    for child in multiprocessing.active_children():
+        child.join()
+
+
 def test_only_a_first_start_compiles(monkeypatch: pytest.MonkeyPatch):
+    wait_for_children()
     monkeypatch.setattr(precompile, "compile_in_child", abs)  # fails in the child: nobody depends on it
     monkeypatch.setattr(precompile, "count_usable_cores", lambda: 2)
     for is_cached in (True, False):
         monkeypatch.setattr(precompile, "is_cached", lambda kernel, answer=is_cached: answer)
         with precompile.compiling():
             assert len(multiprocessing.active_children()) == (not is_cached)
-        for child in multiprocessing.active_children():
-            child.join()
+        wait_for_children()
     with pytest.raises(OSError), precompile.compiling():
         raise OSError
     assert not multiprocessing.active_children()
@@ -112,6 +118,7 @@ def test_a_move_can_be_made_before_the_estimates_are_compiled(monkeypatch: pytes
 
 def test_only_a_first_start_compiles_playouts_beside_the_tree(monkeypatch: pytest.MonkeyPatch):
     """A child begins with them before the tree is searched, and leaves nothing behind."""
+    wait_for_children()
     monkeypatch.setattr(precompile, "compile_in_uct_child", abs)  # fails in the child: nobody depends on it
     monkeypatch.setattr(precompile, "count_usable_cores", lambda: 2)
     for is_cached in (True, False):
