@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +18,7 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 # Windows lets a program wait for no more processes at a time; a machine may have more cores.
-MOST_WORKERS = 61 if os.name == "nt" else 1_000_000
+MOST_WORKERS = 61 if os.name == "nt" else sys.maxsize
 # How many tasks wait per worker.
 TASKS_PER_WORKER = 8
 WORKER_ENDED = ("a worker process ended before its work was done: what it said stands above; if it said nothing, the "

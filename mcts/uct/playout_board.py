@@ -1,11 +1,10 @@
 """The position of a playout: what each color's move on each point weighs, kept up to date move by move.
 
 A point's weight follows from the eight cells around it (board/pattern.py numbers them) through a table of whole
-numbers, both colors side by side, so that sums stay exact however long the game. They are added and kept as pairs: one
-integer of 64 bits that holds both, none of which is ever below 0 (a difference that is lends from the other half, and
-the sum gives it back). A move changes the codes of its own
-eight neighbors and of those of the stones that it captures, and nothing else is looked up again. `rows` holds the sums
-that a draw needs.
+numbers, both colors side by side, so that sums stay exact however long the game. They are added and kept as pairs, one
+integer of 64 bits for both: no weight and no sum is below 0, and what a negative difference borrows from the other
+half, its addition gives back. A move changes the codes of its own eight neighbors and of those of the stones that it
+captures, and nothing else is looked up again. `rows` holds the sums that a draw needs.
 
 What happens at every move has as few branches as can be: nobody foretells which way they go, and a wrong guess of the
 processor costs as much as a dozen sums. Stones and the edge are looked up as empty points are, and weigh nothing.
@@ -28,6 +27,7 @@ from common.kernel import kernel
 # A weight in whole numbers: gamma 1 (mcts/uct/pattern_table.py) is this much.
 UNIT = 1000
 CODES = 1 << 16
+# The numbers of PlayoutGame.sums.
 MORE, TOTAL = 0, 1
 # Points that a playout treats in a special way at one move, at most.
 SPECIAL = 64
