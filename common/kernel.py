@@ -1,9 +1,9 @@
 """The one decorator for compiled code.
 
 `@kernel` turns a Python function over plain arrays into machine code (numba). Rules for kernels: what an option may
-change is an argument (other numbers may be constants of the module), integers cannot overflow their storage, an index
-that is computed is never below 0, nothing is allocated or printed, and the docstring says which arrays are modified.
-`NUMBA_DISABLE_JIT=1` runs the same code as plain Python.
+change is an argument (other numbers may be constants of the module), integers cannot overflow their storage, no index
+is below 0 (but `array[-1]`, a number alone), nothing is allocated or printed, and the docstring says which arrays are
+modified. `NUMBA_DISABLE_JIT=1` runs the same code as plain Python.
 """
 
 import threading

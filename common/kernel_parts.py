@@ -93,11 +93,11 @@ def is_compiling_kernel() -> bool:
 
 
 def count_indices_from_the_start() -> None:
-    """From now on kernels take an index as it is; one below 0 counts from the end where it is a number in the text.
+    """From now on kernels take an index as it is; below 0 only a number that stands alone counts from the end.
 
     numba compares each index with 0 and adds the length to what is less: without that playouts are 1.2 times as fast,
-    and loops over neighbors take half of the instructions. An index that is computed may not be below 0 any more;
-    NUMBA_BOUNDSCHECK=1 finds one that is.
+    and loops over neighbors take half of the instructions. `array[-1]` is the last one as before; what is computed,
+    and what stands beside another index (`array[i, -1]`), may not be below 0: NUMBA_BOUNDSCHECK=1 finds it.
     """
     arrays: Any = arrayobj
     fix_index = arrays.fix_integer_index

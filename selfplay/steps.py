@@ -223,14 +223,14 @@ def finish_move(games: Games, g: int, tree: Tree, history: History, work: Work, 
     """Play the move that the finished search chose, or resign; begin the next search. Modifies games and work.
 
     In the opening the move is drawn from the recorded policy instead, so that games begin in many ways. A finished game
-    goes the way it went, and teaches what its searches find now.
+    goes the way it went, and teaches what its searches find now; unless the network's values are no numbers.
     """
     info, records = work.root.info, games.records[g]
     ply = history.length[0] - 1
     edge = best = choose_edge(tree, plan_of(games, g, tree, terms))
     if records > 0:
         edge = find_edge(tree, games.recorded[g, ply])
-    if edge < 0:
+    if edge < 0 or best < 0:
         finish_game(games, g, RECORD_END, work)
         return
     if records == 0 and tree.edge_value_sum[edge] < terms.resign_threshold * tree.edge_visits[edge]:

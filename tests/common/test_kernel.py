@@ -77,7 +77,11 @@ def read_last_and(array: np.ndarray, i: int) -> tuple[int, int]:
 def test_only_indices_of_the_text_count_from_the_end():
     numbers = np.arange(10)[5:]
     assert read_last_and(numbers, 1) == (9, 6)
-    assert read_last_and(numbers, -1) == (9, 4)  # what stands before: no kernel may ask for that
+    if getattr(numba.config, "BOUNDSCHECK", None):
+        with pytest.raises(IndexError):
+            read_last_and(numbers, -1)
+    else:
+        assert read_last_and(numbers, -1) == (9, 4)  # what stands before: no kernel may ask for that
     assert numba.njit(lambda array, i: array[i])(numbers, -1) == 9
 
 

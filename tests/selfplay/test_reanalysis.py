@@ -15,7 +15,7 @@ from selfplay.game import draw_game
 from selfplay.games import new_terms
 from selfplay.reanalysis import choose_oldest, search_again
 from sgf.reader import SGFReader
-from tests.mcts.evaluators import HashEvaluator
+from tests.mcts.evaluators import Answer, HashEvaluator
 from tests.selfplay.players import PlainBatchEvaluator, play_games
 from tests.selfplay.test_batch import begin, same
 from tests.tools.in_process import run_in_process
@@ -132,6 +132,22 @@ def test_a_move_that_no_search_would_make_ends_the_search_of_a_game() -> None:
     terms, game = new_terms(SIZE, 4, Rules.of(0.5, True), 0.0), replace(draw_game(1, (1,), 1.0), recorded=(7, 7, 8))
     [record] = play_games(HashEvaluator(SIZE), terms, [game])
     assert record.moves == [7]
+
+
+class NumberlessEvaluator(HashEvaluator):
+    """A network whose values are no numbers."""
+
+    def answer(self, planes: np.ndarray) -> Answer:
+        logits, values = super().answer(planes)
+        return logits, values * np.float32(np.nan)
+
+
+def test_values_that_are_no_numbers_end_the_search_of_a_game() -> None:
+    """The one move to learn would be none of the tree's, written in front of the policy."""
+    terms = new_terms(SIZE, 4, Rules.of(0.5, True), 0.0, search="puct", target="tempered")
+    game = replace(draw_game(1, (1,), 1.0), recorded=(7, 8, 9))
+    [record] = play_games(NumberlessEvaluator(SIZE), terms, [game])
+    assert record.moves == []
 
 
 def test_games_are_searched_again_by_the_seed(tmp_path: Path) -> None:
