@@ -9,9 +9,14 @@ from pathlib import Path
 CONTAINER_SHARE = Path("/sys/fs/cgroup/cpu.max")
 
 
+def count_own_cores() -> int:
+    """Return how many cores this process may run on, whatever share of their time it gets."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def count_usable_cores() -> int:
     """Return how many cores this process may use: fewer than there are where it is pinned, or its container limited."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = count_own_cores()
     with suppress(OSError, ValueError):
         share, period = map(int, CONTAINER_SHARE.read_text(encoding="ascii").split())
         cores = min(cores, max(1, math.ceil(share / period)))

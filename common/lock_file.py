@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 # What file systems say that know no locks: some of networks and clusters.
-NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP)
 
 
 def take_lock(path: Path) -> IO[str] | None:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from common.cores import count_usable_cores, get_load
+from common.cores import count_own_cores, count_usable_cores, get_load
 from common.exit_status import EXIT_FAILED, EXIT_OK
 from common.print_console import print_out
 from engine.finding import FAIL, OK, WARN, Check, Finding, Patient
@@ -138,8 +138,8 @@ def check_memory(_: Patient) -> Iterator[Finding]:
 
 def check_load(_: Patient) -> Iterator[Finding]:
     """Tell whether other programs leave the processor free."""
-    cores, load = count_usable_cores(), get_load() or 0.0
-    if load > cores + BUSY:
+    cores, load = count_usable_cores(), get_load() or 0.0  # in a container the load is the whole machine's
+    if load > count_own_cores() + BUSY:
         yield Finding(WARN, "processor", f"{cores} cores, load average {load:.1f}: other programs keep them busy, and "
                                          "the speeds below are too low; close them and ask again")
     else:

@@ -21,6 +21,9 @@ from sgf.grammar import SGFError
 from sgf.reader import SGFReader
 from sgf.selfplay_record import SelfPlayRecord, write_game
 
+# Part of the seed: the same --seed as that of the self-play gives other random numbers.
+SEARCHED_AGAIN = 1
+
 
 class OldGame(NamedTuple):
     """A game of the archive: where it lies, and what its batch was begun with."""
@@ -91,7 +94,7 @@ def _search_alike(
                 continue
             readers[index] = reader
             # By its place in the archive, not in the line: a run that goes on searches it as one that never stopped.
-            new = draw_game(game.number, (seed, int(game.folder.name)), 1.0)
+            new = draw_game(game.number, (seed, int(game.folder.name), SEARCHED_AGAIN), 1.0)
             return replace(new, number=index, extra_komi=reader.komi - settings.komi, recorded=tuple(reader.moves))
         return None
 

@@ -216,7 +216,7 @@ class ClassifierRun:
         old = {**state["identity"], "labels": state["identity"].get("labels") or []}  # None in those of before
         plan_supervised(self._files.checkpoint, state["progress"], old, self.progress, self.identity())
         self.network.load_state_dict(state["network"])
-        load_momentum(self._optimizer, state["optimizer"])
+        load_momentum(self._optimizer, state["optimizer"], self._files.checkpoint)
         if "precision" in state:  # not in those of before
             self._precision.load_state_dict(state["precision"])
         self.progress = state["progress"]

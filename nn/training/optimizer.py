@@ -4,6 +4,7 @@ Letters: N matrices, R rows of a matrix (output channels), C its columns (input 
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -172,17 +173,19 @@ def make_muon(network: torch.nn.Module, rate: float, keeps: bool = True) -> Muon
     ], rate)
 
 
-def load_momentum(optimizer: torch.optim.Optimizer, state: dict[str, Any]) -> None:
+def load_momentum(optimizer: torch.optim.Optimizer, state: dict[str, Any], checkpoint: Path | None = None) -> None:
     """Take up momentum and last learning rate of a checkpoint, and keep the optimizer's own settings (decays).
 
-    Earlier versions had the weights in other groups: nothing is taken up of theirs, which is said.
+    Earlier versions had the weights in other groups: nothing is taken up of theirs, which is said of the file
+    `checkpoint`, if one is given.
     """
     settings = [{name: value for name, value in group.items() if name not in ("params", "lr")}
                 for group in optimizer.param_groups]
     try:
         optimizer.load_state_dict(state)
     except ValueError:
-        print_err("the checkpoint is of an earlier version, which kept momentum in another way: momentum begins anew")
+        if checkpoint:
+            print_err(f"{checkpoint} is of an earlier version, which kept momentum in another way: it begins anew")
         return
     for group, own in zip(optimizer.param_groups, settings, strict=True):
         group.update(own)

@@ -339,7 +339,7 @@ class Trainer:
         if self.loss.player is not None and state.get("player"):  # its file may be another one by now
             self.loss.player.load_state_dict(state["player"])
         if state["identity"].get("optimizer", "sgd") == self.config.optimizer:
-            load_momentum(self.optimizer, state["optimizer"])
+            load_momentum(self.optimizer, state["optimizer"], self.files.checkpoint if self.is_first else None)
         self.precision.load_state_dict(state["precision"])
 
     def place(self) -> str:

@@ -141,6 +141,14 @@ def test_a_busy_machine(monkeypatch: pytest.MonkeyPatch):
     assert only(doctor.check_load(make_patient())).level == OK
 
 
+def test_a_container_on_a_machine_with_more_cores(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(doctor, "count_usable_cores", lambda: 2)
+    monkeypatch.setattr(doctor, "count_own_cores", lambda: 64)
+    monkeypatch.setattr(doctor, "get_load", lambda: 20.0)
+    finding = only(doctor.check_load(make_patient()))
+    assert finding.level == OK and "cores: 2" in finding.text
+
+
 def test_kernel_caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(kernel_cache, "cache_folder", kernel_cache.cache_folder.__wrapped__)
     monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
