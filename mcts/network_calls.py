@@ -64,6 +64,11 @@ class Call(NamedTuple):
         return not (self.visits or self.waiting)
 
 
+def length_of(call: Call) -> float:
+    """Return how long a call should take, in positions that the network calculates; one more for all else of a call."""
+    return 0.0 if call.is_idle else call.waiting + 1.0
+
+
 def work(call: Call) -> None:
     """Do what a call takes beside the tree, in this thread: playouts, and what the network calculates."""
     if call.play_out is not None:
@@ -102,7 +107,7 @@ class NetworkCalls:
     def __init__(self, evaluator: Evaluator, board_size: int, params: SearchParams) -> None:
         """Make room for up to params.batch_size leaves, shared out among the calls that the evaluator takes at once."""
         self.at_once = min(getattr(evaluator, "calls_at_once", 1), params.batch_size)
-        self.relay: Relay[Call] = Relay(self.at_once)
+        self.relay: Relay[Call] = Relay(self.at_once, length_of)
         self.visits = 0
         self._evaluator, self._prune = evaluator, params.prune
         leaves = -(-params.batch_size // self.at_once)
@@ -119,7 +124,7 @@ class NetworkCalls:
             encoder = Encoder(plane_set, board_size, plane_set.new_planes(board_size, leaves))
             self._free.append(Lane(batch, encoder, choose_rollouts(board_size, params), QuickCall(select_batch),
                                    QuickCall(back_up_batch)))
-        self._under_way: deque[Call] = deque()
+        self._under_way: list[Call] = []
 
     @property
     def is_busy(self) -> bool:
@@ -168,9 +173,9 @@ class NetworkCalls:
         start = getattr(self._evaluator, "start", None)
         return start(planes) if start else Evaluation(partial(self._evaluator, planes))
 
-    def finish(self, tree: Tree, policy_index: np.ndarray, temperature: float) -> Call:
-        """Back up what the oldest call, whose work is done, brought, and return it. Modifies tree."""
-        call = self._under_way.popleft()
+    def finish(self, call: Call, tree: Tree, policy_index: np.ndarray, temperature: float) -> None:
+        """Back up what a call brought whose work is done. Modifies tree."""
+        self._under_way = [other for other in self._under_way if other is not call]
         self._free.append(call.lane)
         self.visits -= call.visits
         if call.evaluation is not None:
@@ -178,7 +183,6 @@ class NetworkCalls:
             if self._prune < KEEP_ALL:
                 prune_batch(tree, batch, call.waiting, answer.logits, policy_index, self._prune)
             call.lane.back_up(tree, batch, call.waiting, answer, policy_index, temperature)
-        return call
 
     def hint_root(self, tree: Tree, board: GoBoard, color: Stone) -> None:
         """Raise the priors of moves that settle a string at the root, where that is asked for. Modifies tree."""
@@ -193,8 +197,8 @@ class NetworkCalls:
 
     def drop(self) -> None:
         """Forget what is under way, which a search that broke off has left."""
-        while self._under_way:
-            self._free.append(self._under_way.popleft().lane)
+        self._free.extend(call.lane for call in self._under_way)
+        self._under_way.clear()
         self.forget()
         self.visits = 0
 

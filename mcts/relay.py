@@ -1,10 +1,10 @@
 """Threads that take turns at a search: while one has the tree, the others are in the network, each on its own core.
 
-dlshogi lets two threads take turns (T. Yamaoka, "dlshogi"). Here the turns have a fixed order, so that a search stays
-the same each time, however long each call of the network takes.
+dlshogi lets two threads take turns (T. Yamaoka, "dlshogi"). Here the order of the turns is that of a clock which counts
+how long each call of the network should take, not how long it took: a search stays the same each time, and a thread
+with a short call need not wait for one with a long call.
 """
 
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Semaphore
@@ -19,26 +19,34 @@ class Ring:
     def __init__(self, threads: int) -> None:
         """Let the first of so many threads begin as soon as it has the baton."""
         self.called_off = self._has_no_order = False
-        self._order = deque(range(threads))
+        # When each should have its turn again; who has waited longest stands first.
+        self._due = dict.fromkeys(range(threads), 0.0)
         self._batons = [Semaphore(0) for _ in range(threads)]
+
+    @property
+    def _next(self) -> int:
+        """The thread whose turn it is."""
+        return min(self._due, key=self._due.__getitem__)
 
     def hand_over(self) -> None:
         """Give the baton to the thread whose turn it is."""
-        if self._order:
-            self._batons[self._order[0]].release()
+        if self._due:
+            self._batons[self._next].release()
 
     def wait_for_turn(self, thread: int) -> None:
         """Wait for the baton."""
         self._batons[thread].acquire()
 
-    def end_turn(self, leaves: bool) -> None:
-        """Let the next thread have its turn; the one whose turn it was comes again unless it leaves."""
+    def end_turn(self, length: float | None) -> None:
+        """Let the next thread have its turn; the one whose turn it was comes again after `length`, never if None.
+
+        With a length of 0 it has nothing to do before another thread has had its turn.
+        """
         if self._has_no_order:
             return
-        if leaves:
-            self._order.popleft()
-        else:
-            self._order.rotate(-1)
+        now = self._due.pop(thread := self._next)
+        if length is not None:
+            self._due[thread] = now + length if length else min(self._due.values(), default=now)
         self.hand_over()
 
     def call_off(self) -> None:
@@ -55,9 +63,12 @@ class Relay(Generic[Task]):
         threads: how many.
     """
 
-    def __init__(self, threads: int) -> None:
-        """Begin threads when they are needed; a single one is the caller's."""
-        self.threads = threads
+    def __init__(self, threads: int, length_of: Callable[[Task], float] = lambda _: 1.0) -> None:
+        """Begin threads when they are needed; a single one is the caller's.
+
+        `length_of` tells how long what comes between two turns should take, in any unit; 0: there is nothing to do.
+        """
+        self.threads, self._length_of = threads, length_of
         self._pool = ThreadPoolExecutor(threads, "search") if threads > 1 else None
 
     def run(self, turn: Callable[[Task | None], Task | None], between: Callable[[Task], None]) -> None:
@@ -87,8 +98,7 @@ class Relay(Generic[Task]):
         for run in runs:
             run.result()
 
-    @staticmethod
-    def _take_turns(ring: Ring, thread: int, turn: Callable[[Task | None], Task | None],
+    def _take_turns(self, ring: Ring, thread: int, turn: Callable[[Task | None], Task | None],
                     between: Callable[[Task], None]) -> None:
         """Be one of the threads."""
         task: Task | None = None
@@ -105,7 +115,7 @@ class Relay(Generic[Task]):
                 ring.called_off = True
                 raise
             finally:
-                ring.end_turn(leaves=task is None)
+                ring.end_turn(None if task is None else self._length_of(task))
             if task is None:
                 return
             try:

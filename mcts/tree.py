@@ -187,8 +187,8 @@ class MCTSTree:
         self._calls.drop()
         if known is None:
             self._tree.counters[:] = 0
-            work(self._calls.start(self._tree, self._root, self._line, 1, self._plan(self._by_visits, NO_SCHEDULE), 0))
-            self._calls.finish(self._tree, self.geometry.policy_index, self._root_temperature)
+            work(call := self._calls.start(self._tree, self._root, self._line, 1, self._plan(self._by_visits), 0))
+            self._calls.finish(call, self._tree, self.geometry.policy_index, self._root_temperature)
         elif known != ROOT:
             spare = self._spare or new_tree(len(self._tree.node_edge), len(self._tree.edge_pos), self._points,
                                             self.has_rave)
@@ -198,7 +198,7 @@ class MCTSTree:
             self._calls.hint_root(self._tree, board, color)
         self.is_empty = False
 
-    def _plan(self, algorithm: int, schedule: np.ndarray) -> Plan:
+    def _plan(self, algorithm: int, schedule: np.ndarray = NO_SCHEDULE) -> Plan:
         """Return what the kernels are told."""
         return Plan(algorithm, self.params.selection, float(self.root_board.rules.komi), self._noise, schedule)
 
@@ -213,7 +213,7 @@ class MCTSTree:
         """Back up what a call brought whose work is done; return whether it had begun anything."""
         if call is None or call.is_idle:
             return False
-        self._calls.finish(self._tree, self.geometry.policy_index, float(self.params.policy_temperature))
+        self._calls.finish(call, self._tree, self.geometry.policy_index, float(self.params.policy_temperature))
         progress.add_batch(call.visits, call.begin)
         return True
 
@@ -249,7 +249,7 @@ class MCTSTree:
         self._root_temperature = temperature
         self._set_root(board, color, reuse=unchanged and plain and not self._was_planned)
         self._was_planned = False
-        plan = self._plan(self._by_visits, NO_SCHEDULE)
+        plan = self._plan(self._by_visits)
         goes_on = True
 
         def take_turn(call: Call | None) -> Call | None:

@@ -30,6 +30,28 @@ def test_turns_have_an_order_and_never_overlap(threads: int) -> None:
         assert order == [n for members in rounds for n in members]
 
 
+@pytest.mark.parametrize(("lengths", "expected"), [
+    ((3, 1), [0, 1, 1, 1, 0, 1, 1, 1, 0]),
+    ((0, 2), [0, 1, 0, 1, 0, 1, 0, 1, 0]),  # who has nothing to do waits for the other's turn, and no longer
+    ((2, 0.5, 1), [0, 1, 2, 1, 2, 1, 1, 0, 2]),
+])
+@pytest.mark.parametrize("late", [0, 1])
+def test_turns_follow_a_clock_of_their_own(lengths: tuple[float, ...], expected: list[int], late: int) -> None:
+    """Who has a short task comes again before a long one ends, whatever time either takes in truth."""
+    order: list[int] = []
+
+    def turn(me: int | None) -> int | None:
+        me = len(order) if me is None else me
+        order.append(me)
+        return me if len(order) < len(expected) else None
+
+    def between(me: int) -> None:
+        time.sleep(0.005 if me == late else 0.0)
+
+    Relay[int](len(lengths), lengths.__getitem__).run(turn, between)
+    assert order[:len(expected)] == expected
+
+
 def test_threads_are_together_between_turns() -> None:
     """All have to be there before any goes on: with turns in between that waited for each other, none would."""
     barrier, rounds = threading.Barrier(3), dict[int, int]()

@@ -13,7 +13,7 @@ import numpy as np
 
 from nn.evaluation import Answers
 from nn.inference.board_evaluator import BoardEvaluator
-from nn.inference.steps.kernels import run_steps
+from nn.inference.steps.kernels import run_steps_by_parts
 from nn.inference.steps.table import StepTable, lay_out, tiles_of_board
 
 # Tiles whose factors and products stay in the cache.
@@ -41,9 +41,7 @@ class KernelEvaluator(BoardEvaluator):
         table, planes = self._table, np.ascontiguousarray(planes, dtype=np.float32)
         answers = np.empty((len(planes), self._ends[-1]), dtype=np.float32)
         with self._lock:
-            for first in range(0, len(planes), self._positions):
-                some = slice(first, first + self._positions)
-                run_steps(table.steps, self._matrices, table.numbers, planes[some], table.parts, self._memory,
-                          self._work, answers[some])
+            run_steps_by_parts(table.steps, self._matrices, table.numbers, planes, table.parts, self._memory, self._work,
+                               answers, self._positions)
         logits, value, *others = (answers[:, begin:end].copy() for begin, end in pairwise(self._ends))
         return (logits, value, others[0][:, 0], others[1]) if others else (logits, value)

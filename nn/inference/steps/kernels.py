@@ -234,3 +234,15 @@ def run_steps(steps: np.ndarray, matrices: np.ndarray, numbers: np.ndarray, plan
             scale(step, memory, numbers, source, target, rows)
     for board in range(count):
         take_answers(parts, matrices, memory, size * size, board, answers[board])
+
+
+@kernel
+def run_steps_by_parts(steps: np.ndarray, matrices: np.ndarray, numbers: np.ndarray, planes: np.ndarray,
+                       parts: np.ndarray, memory: np.ndarray, work: int, answers: np.ndarray, room: int) -> None:
+    """Do the same for more positions than the memory has room for, `room` at a time. Modifies memory and answers.
+
+    One call: between two, the thread would wait for the one that has the interpreter.
+    """
+    for first in range(0, planes.shape[0], room):
+        last = min(first + room, planes.shape[0])
+        run_steps(steps, matrices, numbers, planes[first:last], parts, memory, work, answers[first:last])
