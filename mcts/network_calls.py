@@ -33,9 +33,6 @@ OF_ONE_CALL = ("positions", "leaf", "path", "length", "share", "playout_value", 
                "random_state")
 # Positions that one of several calls is filled up with where the others are empty.
 LEAST_AHEAD = 2
-# Where a call costs as much for each of many positions as for a single one, it is filled only so that threads wait less
-# for each other, which they do the more often the more leaves may wait: one position for so many leaves of a call.
-LEAVES_TO_FILL = 4
 
 
 class Lane(NamedTuple):
@@ -144,8 +141,8 @@ class NetworkCalls:
         others ask about, the call begins nothing, and need not be finished. Modifies tree and line.
         """
         begin, lane, is_root = time.perf_counter(), self._free[0], tree.counters[NODES] == 0
-        ahead = min(ahead, max(self._full_call, wanted // LEAVES_TO_FILL))
-        if self.at_once > 1:  # about as long as the call beside it: they are finished in turn
+        ahead = min(ahead, self._full_call)
+        if self.at_once > 1:  # up to the call beside it: of what fills more, too much is evaluated in vain
             ahead = min(ahead, max(LEAST_AHEAD, self._under_way[-1].waiting if self._under_way else 0))
         waiting, others = lane.select(tree, root, line, lane.batch, wanted, plan, done, ahead)
         evaluation = play_out = None
