@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import os
 import tempfile
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,17 @@ INTEGER_FILE, VERDICT_FILE = "integers.xml", "integers.txt"
 SUITS, SUITS_NOT = "suits", "suits not"
 # What comes of a disk that cannot be written, of a network that OpenVINO does not know and of damaged files.
 FAILURES = (OSError, RuntimeError, TypeError, ValueError)
+
+
+@cache
+def find_core() -> Any:
+    """Return OpenVINO's core, the same for every network and until the program ends.
+
+    The thread that first asks a core about the CPU gets from it a stack for its signals (sigaltstack), which is gone
+    when the core ends. Where cores end in another order than they began, or in another thread, nothing else takes its
+    place, and the next Ctrl-C ends the program by a segmentation fault. That of find_fastest ends where it began.
+    """
+    return openvino.Core()
 
 
 def find_folder(model: ModelFile, board_size: int | None) -> Path:
@@ -104,7 +115,7 @@ def make_compiler(model: ModelFile, board_size: int | None, threads: int) -> Com
 
     Raises ModelFileError, and what load_openvino catches.
     """
-    folder, core = find_folder(model, board_size), openvino.Core()
+    folder, core = find_folder(model, board_size), find_core()
     renew = partial(make_anew, core, model, board_size, folder)
     if (folder / FACTS_FILE).is_file():
         with contextlib.suppress(*FAILURES):

@@ -136,6 +136,17 @@ def test_it_gives_the_answers_of_the_network(kind: str, runtime: Path, tmp_path:
         check(load_evaluator(tmp_path / "x.bin", SIZE, threads=2), network)
 
 
+def test_signals_have_a_stack_when_a_network_is_dropped_elsewhere(runtime: Path, second_start: Path) -> None:
+    """Ctrl-C used to end an engine by a segmentation fault after a thread had replaced the network of the first one."""
+    code = ("import signal, threading; from nn.inference import openvino_cache as o; from pathlib import Path; "
+            f"o.cache_folder = lambda: Path({str(runtime)!r}); from nn.inference.loading import load_evaluator; "
+            f"loaded = [load_evaluator({str(second_start)!r}, {SIZE}, threads=1)]; "
+            "dropper = threading.Thread(target=loaded.clear); dropper.start(); dropper.join(); "
+            "signal.signal(signal.SIGINT, lambda *_: print('came')); signal.raise_signal(signal.SIGINT)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert (done.returncode, done.stdout) == (0, "came\n"), done.stderr
+
+
 @pytest.mark.slow
 def test_the_second_start_does_without_torch(runtime: Path, second_start: Path) -> None:
     code = ("import sys; from nn.inference import openvino_cache as o; from pathlib import Path; "
