@@ -7,6 +7,7 @@ import queue
 import re
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -120,6 +121,14 @@ def expect_stones(page: Page, black: int, white: int) -> None:
     """Wait for so many stones."""
     expect(page.locator(".shudan-vertex.shudan-sign_1")).to_have_count(black)
     expect(page.locator(".shudan-vertex.shudan-sign_-1")).to_have_count(white)
+
+
+def wait_for_seconds(page: Page, seconds: float) -> None:
+    """Wait until the server has agreed to so many seconds a move: only then does the tab keep them for a reload."""
+    deadline = time.monotonic() + PATIENCE
+    while page.evaluate("JSON.parse(sessionStorage.getItem('settings')).seconds") != seconds:
+        assert time.monotonic() < deadline, "the server does not agree"
+        page.wait_for_timeout(20)
 
 
 def load(page: Page, record: str) -> None:
@@ -300,6 +309,7 @@ def test_a_reload_in_the_middle_keeps_the_game_even_if_the_server_forgot_it(page
     expect_stones(page, 1, 1)
     expect(page.locator("#number")).to_have_text("2")
     page.select_option("#strength", "1 s")
+    wait_for_seconds(page, 1)
     page.evaluate("sessionStorage.setItem('table', 'of a server before')")
     page.reload()
     expect_stones(page, 1, 1)
