@@ -6,6 +6,7 @@ import os
 import tempfile
 from functools import cache, partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import openvino
@@ -30,8 +31,10 @@ SUITS, SUITS_NOT = "suits", "suits not"
 # What comes of a disk that cannot be written, of a network that OpenVINO does not know and of damaged files.
 FAILURES = (OSError, RuntimeError, TypeError, ValueError)
 
+make_core = cache(openvino.Core)
+_core_lock = Lock()  # two threads that load their first networks at once would make two cores, and one would end
 
-@cache
+
 def find_core() -> Any:
     """Return OpenVINO's core, the same for every network and until the program ends.
 
@@ -39,7 +42,8 @@ def find_core() -> Any:
     when the core ends. Where cores end in another order than they began, or in another thread, nothing else takes its
     place, and the next Ctrl-C ends the program by a segmentation fault. That of find_fastest ends where it began.
     """
-    return openvino.Core()
+    with _core_lock:
+        return make_core()
 
 
 def find_folder(model: ModelFile, board_size: int | None) -> Path:
