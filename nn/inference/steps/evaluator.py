@@ -41,7 +41,7 @@ class KernelEvaluator(BoardEvaluator):
         table, planes = self._table, np.ascontiguousarray(planes, dtype=np.float32)
         answers = np.empty((len(planes), self._ends[-1]), dtype=np.float32)
         with self._lock:
-            run_steps_by_parts(table.steps, self._matrices, table.numbers, planes, table.parts, self._memory, self._work,
-                               answers, self._positions)
+            run_steps_by_parts(table.steps, self._matrices, table.numbers, planes, table.parts, self._memory,
+                               self._work, answers, self._positions)
         logits, value, *others = (answers[:, begin:end].copy() for begin, end in pairwise(self._ends))
         return (logits, value, others[0][:, 0], others[1]) if others else (logits, value)
