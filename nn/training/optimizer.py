@@ -173,11 +173,12 @@ def make_muon(network: torch.nn.Module, rate: float, keeps: bool = True) -> Muon
     ], rate)
 
 
-def load_momentum(optimizer: torch.optim.Optimizer, state: dict[str, Any], checkpoint: Path | None = None) -> None:
+def load_momentum(optimizer: torch.optim.Optimizer, state: dict[str, Any],
+                  checkpoint: Path | str | None = "the checkpoint") -> None:
     """Take up momentum and last learning rate of a checkpoint, and keep the optimizer's own settings (decays).
 
-    Earlier versions had the weights in other groups: nothing is taken up of theirs, which is said of the file
-    `checkpoint`, if one is given.
+    Earlier versions had the weights in other groups: nothing is taken up of theirs, which is said of `checkpoint`
+    unless it is None.
     """
     settings = [{name: value for name, value in group.items() if name not in ("params", "lr")}
                 for group in optimizer.param_groups]
@@ -185,7 +186,8 @@ def load_momentum(optimizer: torch.optim.Optimizer, state: dict[str, Any], check
         optimizer.load_state_dict(state)
     except ValueError:
         if checkpoint:
-            print_err(f"{checkpoint} is of an earlier version, which kept momentum in another way: it begins anew")
+            print_err(f"{checkpoint} is of an earlier version, which kept momentum in another way: "
+                      "momentum begins anew")
         return
     for group, own in zip(optimizer.param_groups, settings, strict=True):
         group.update(own)

@@ -52,7 +52,7 @@ class MatchStore:
         self.sgf_directory = self.directory / "sgf"
         self.log_directory = self.directory / "logs"
         self.records: dict[int, MatchRecord] = {}
-        self._are_given = config.names is not None
+        self._are_named = config.names is not None
         self._lock = threading.Lock()
         try:
             self.sgf_directory.mkdir(parents=True, exist_ok=True)
@@ -78,13 +78,12 @@ class MatchStore:
 
         An engine's own name has its version, which may have become another one between two runs.
         """
-        are_own = not self._are_given and not self._config.get("names-given")
-        if self.records and self.names and self.names != names and are_own:
+        if self.records and self.names and self.names != names and not self._are_named:
             print_err(f"{len(self.records)} games in {self.directory} are of {' and '.join(self.names)}, those that "
                       f"follow of {' and '.join(names)}, who will be named in the table: use another --dir to tell "
                       "them apart")
         self.names = names
-        self._write_config({**self._config, "names": list(names), "names-given": self._are_given})
+        self._write_config({**self._config, "names": list(names)})
 
     def add(self, record: MatchRecord, sgf: bytes) -> None:
         """Keep a finished game; safe to call from several threads. Raises OSError when the disk fails.
