@@ -4,6 +4,8 @@ A node is a position, an edge a candidate move in it. Values are win rates of th
 on an edge are from the view of the player who chooses the edge, in other words the mover of its node.
 """
 
+import math
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +22,8 @@ from nn.feature import BASIC, PlaneSet, Positions
 # to move (mcts/solver.py).
 PENDING, AHEAD, READY, EXPANDED, TERMINAL, LOST, DRAWN, WON = range(8)
 UNPROVEN = 0
+
+LINE = 64  # bytes of a line of the processor's cache, where each array of a tree begins
 
 # Tree.counters
 NODES, EDGES, REPETITIONS = 0, 1, 2
@@ -123,7 +127,12 @@ def new_tree(nodes: int, edges: int, points: int = 0, has_rave: bool = False) ->
     `points` are S*S where the network tells the ownership.
     """
     shapes = tree_shapes(nodes, edges, points, has_rave)
-    return Tree(*(np.zeros(shapes[name], dtype=DTYPES[name]) for name in Tree._fields))
+    sizes = [math.prod(shapes[name]) * np.dtype(DTYPES[name]).itemsize for name in Tree._fields]
+    *starts, end = accumulate((-(-size // LINE) * LINE for size in sizes), initial=0)
+    # In one piece, too large for malloc's heap, which keeps what is given back and clears it before it is used again.
+    block = np.zeros(end, dtype=np.uint8)
+    return Tree(*(block[start : start + size].view(DTYPES[name]).reshape(shapes[name])
+                  for name, start, size in zip(Tree._fields, starts, sizes, strict=True)))
 
 
 def node_bytes(edges: int, points: int = 0, has_rave: bool = False) -> int:
