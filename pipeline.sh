@@ -160,11 +160,12 @@ network() { # network GENERATION: its model file, "none" for the random weights 
 }
 
 engine() { # engine GENERATION: its command line, as tools/match.py takes it
-    local model quoted quote="'" escaped="'\\''"
+    local model quoted quote="'" escaped="'\\''" search=""
     model=$(network "$1")
+    [ "$model" != none ] || search="--search gumbel " # in any other search playouts stand in for random weights
     printf -v quoted %q "$model"
     [[ $quoted != "\$'"* ]] || quoted="'${model//$quote/$escaped}'" # letters that bash alone would read as numbers of bytes
-    printf 'main.py --model %s --size %s --use-gpu %s %s' "$quoted" "$SIZE" "$USE_GPU" "$ENGINE_OPTIONS"
+    printf 'main.py --model %s --size %s --use-gpu %s %s%s' "$quoted" "$SIZE" "$USE_GPU" "$search" "$ENGINE_OPTIONS"
 }
 
 play_match() { # play_match FOLDER FIRST SECOND NAME NAME

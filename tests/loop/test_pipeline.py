@@ -14,6 +14,7 @@ import pytest
 
 import learning_param
 from board.constant import BOARD_SIZE, DEFAULT_KOMI
+from tests.gtp.players import run_main
 from tools.matchlib.command import split_words
 
 GENERATIONS, GAMES = 4, 5
@@ -378,6 +379,18 @@ def test_a_folder_may_have_any_letters_whatever_the_system_speaks(root: Path, tm
     words = called.read_text(encoding="utf-8").splitlines()
     engines = [split_words(word) for word in words if word.startswith("main.py")]
     assert [engine[2] for engine in engines] == [str(model / "generations" / "2.bin"), "none"]
+
+
+def test_random_weights_play_their_matches_themselves(root: Path, tmp_path: Path, environment: dict[str, str]) -> None:
+    """With the usual options of matches, which are for a network, and without playouts in its place."""
+    stand_in, called = Path(environment["PYTHON"]), tmp_path / "called"
+    stand_in.write_text(stand_in.read_text().replace("exec", f'printf "%s\\n" "$@" >>"{called}"; exec'))
+    settings = {"GENERATIONS": "1", "EVALUATE_EVERY": "1", "SIZE": "4", "USE_GPU": "false"}
+    assert finish(root, {**environment, **settings})[0] == 0
+    engines = [split_words(line) for line in called.read_text().splitlines() if line.startswith("main.py")]
+    options = next(engine[1:] for engine in engines if engine[2] == "none")
+    status, _, messages = run_main(*options, text="genmove b\nquit\n")
+    assert status == 0 and "raw_value" in messages and "playouts" not in messages
 
 
 def test_the_gate_asks_for_more_than_half(root: Path, environment: dict[str, str]) -> None:
