@@ -14,13 +14,13 @@ import click
 
 import learning_param
 from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MAX_KOMI, MIN_BOARD_SIZE
-from common.command_line import FiniteRange, run_command
+from common.command_line import FiniteRange, run_command, was_given
 from common.cores import count_usable_cores
 from common.exit_status import EXIT_OK, ProgramError, status_of_signal, tell_failures
 from common.print_console import print_err, print_out
 from engine.options import MAX_TEMPERATURE, MIN_POLICY_TEMPERATURE, RESIGN_THRESHOLD, find_model
-from mcts.constant import C_SCALE, MAX_SELF_PLAY_VISITS, ROOT_NOISE
-from mcts.searches import DEFAULT_TARGET, SELF_PLAY_SEARCH, SELF_PLAY_SEARCHES, TARGETS
+from mcts.constant import C_SCALE, MAX_SELF_PLAY_VISITS, PUCT, ROOT_NOISE
+from mcts.searches import DEFAULT_TARGET, SEARCHES, SELF_PLAY_SEARCH, SELF_PLAY_SEARCHES, TARGETS
 from nn.model_file import RANDOM_MODEL
 
 DEFAULT_MODEL = "model/rl-model.bin"
@@ -104,6 +104,7 @@ def main(
     cache_mb: int, dry_run: bool, **options: Any,
 ) -> int:
     """Play games of the network against itself; the same command goes on with an unfinished batch."""
+    check_effects(options)
     from selfplay.archive import BatchSettings, lock_archive, open_batch
     from selfplay.local_pool import LocalPool, divide_cores
     from selfplay.supervisor import Supervisor
@@ -128,6 +129,22 @@ def main(
         except SelfPlayError:
             batch.discard_if_empty()
             raise
+
+
+def check_effects(options: dict[str, Any]) -> None:
+    """Raise click.UsageError where an option is given that changes no game without another one."""
+    resigns, soft = options["resign_threshold"] > 0.0, options["soft_resign"]
+    for name, counts, advice in (
+        ("opening_temperature", options["opening_moves"] > 0, "is that of the --opening-moves: give --opening-moves N"),
+        ("root_noise", SEARCHES[options["search"]].algorithm == PUCT, "is for --search puct: give that, too"),
+        ("target_scale", options["target"] == DEFAULT_TARGET, f"is for --target {DEFAULT_TARGET}"),
+        ("fast_visits", options["full_share"] < 1.0 or soft, "needs moves that have less than all --visits: give "
+                                                             "--full-share P or --soft-resign true"),
+        ("no_resign_rate", resigns, "means nothing where nobody resigns: give a --resign-threshold above 0"),
+        ("soft_resign", resigns or not soft, "means nothing where nobody resigns: give a --resign-threshold above 0"),
+    ):
+        if was_given(name) and not counts:
+            raise click.UsageError(f"--{name.replace('_', '-')} {advice}")
 
 
 def estimate(settings: Any, model: str, use_gpu: bool, processes: int, batch_size: int | None) -> int:

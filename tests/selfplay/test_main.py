@@ -187,6 +187,12 @@ def test_ctrl_c_while_a_worker_still_imports(root: Path, tmp_path: Path, seconds
     (["--no-resign-rate", "nan"], "--no-resign-rate"),
     (["--target-scale", "0"], "--target-scale"), (["--target-scale", "inf"], "--target-scale"),
     (["--save-dir", "/proc/archive"], "/proc/archive"),
+    (["--opening-temperature", "1.5"], "--opening-temperature is that of the --opening-moves: give --opening-moves N"),
+    (["--root-noise", "0.1"], "--root-noise is for --search puct"),
+    (["--target", "visits", "--target-scale", "0.3"], "--target-scale is for --target improved"),
+    (["--fast-visits", "3"], "--fast-visits needs moves that have less than all --visits"),
+    (["--resign-threshold", "0", "--no-resign-rate", "0.5"], "--no-resign-rate means nothing where nobody resigns"),
+    (["--resign-threshold", "0", "--soft-resign", "true"], "--soft-resign means nothing where nobody resigns"),
 ])
 def test_bad_options_give_one_line(
     root: Path, tmp_path: Path, arguments: list[str], complaint: str, monkeypatch: pytest.MonkeyPatch,
@@ -195,6 +201,18 @@ def test_bad_options_give_one_line(
     monkeypatch.setattr(sys, "argv", command(root, tmp_path, "--num-data", "1", *arguments)[1:])
     assert selfplay_main.start() == 2
     check_one_line(capsys.readouterr().err, complaint, tmp_path)
+
+
+@pytest.mark.parametrize("arguments", [
+    ["--opening-temperature", "1.5", "--opening-moves", "3"], ["--root-noise", "0.1", "--search", "puct"],
+    ["--target-scale", "0.3"], ["--fast-visits", "3", "--full-share", "0.5"],
+    ["--fast-visits", "3", "--soft-resign", "true"], ["--no-resign-rate", "0.5"],
+    ["--resign-threshold", "0", "--soft-resign", "false"],
+])
+def test_options_that_count_are_taken(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selfplay_main, "estimate", lambda *_: 0)
+    options = ["--save-dir", str(tmp_path), *SMALL, "--dry-run", "true", *arguments]
+    assert selfplay_main.main(options, standalone_mode=False) == 0
 
 
 @pytest.mark.slow
