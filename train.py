@@ -26,7 +26,13 @@ from common.exit_status import status_of_signal, tell_failures
 from common.interrupt import raise_on_sigterm
 from common.print_console import print_err, print_out
 from nn.network.pooled_config import ACTIVATION_NAMES, BLOCK_NAMES, NORMS
-from nn.training.network_options import NETWORK_DEFAULTS, OPTIMIZERS, TAKEN_FROM_START, check_network_options
+from nn.training.network_options import (
+    NETWORK_DEFAULTS,
+    OPTIMIZERS,
+    TAKEN_FROM_START,
+    check_data_options,
+    check_network_options,
+)
 from nn.training.objective import BASELINES, IMITATE, NO_BASELINE, OBJECTIVES, REINFORCE, check_objective
 from nn.training.run_config import TrainError
 from nn.training.schedule import SCHEDULES
@@ -260,6 +266,7 @@ def main(**options: Any) -> None:
             options[name] = values[pooled]
     check_network_options(options, rl, labels, kifu_dir)
     check_objective(options, rl, labels, kifu_dir, was_given)
+    check_data_options(options, rl, labels, kifu_dir, was_given)
     way = "rl" if rl else "pg" if options["objective"] == REINFORCE else "sl"
     if rl and options["minutes"] is not None:
         raise TrainError("--minutes is for supervised learning: a generation of --rl true lasts --epochs passes")

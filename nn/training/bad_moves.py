@@ -81,6 +81,8 @@ class BadMoveConfig:
             raise TrainError(f"--{name.replace('_', '-')} means nothing to --task bad-moves")
         if options["kifu_dir"] is None:
             raise TrainError("--task bad-moves learns from games: give --kifu-dir FOLDER")
+        if "teacher_weight" in given and not options["labels"]:
+            raise TrainError("--teacher-weight is the share of --labels of the games in --kifu-dir: give both")
         if len(options["board_sizes"]) > 1:
             raise TrainError("--task bad-moves learns from one --size at a time: its classifier judges any")
         filters, layers, output = FILTERS, LAYERS, Path(options["output"] or folder / CLASSIFIER_FILE)

@@ -1,5 +1,6 @@
 """Which options about the network go together, and what is usual with each kind of network."""
 
+from collections.abc import Callable
 from typing import Any
 
 from nn.constant import LEAST_FILTERS
@@ -46,3 +47,17 @@ def check_network_options(options: dict[str, Any], rl: bool, labels: tuple[str, 
         raise TrainError("--labels needs the games they belong to: give --kifu-dir FOLDER")
     if rl and options["head"] == "lecture" and options["ownership_weight"] > 0.0:
         raise TrainError("--ownership-weight is for supervised learning: data of self-play do not tell who owned what")
+
+
+def check_data_options(options: dict[str, Any], rl: bool, labels: tuple[str, ...], kifu_dir: str | None,
+                       is_given: Callable[[str], bool]) -> None:
+    """Raise TrainError where an option is given that is about data which are not learnt from.
+
+    What data say that were made before is not known here.
+    """
+    if is_given("window_size") and not (rl or options["self_play"]):
+        raise TrainError("--window-size is for games of self-play: give --rl true, or their folder with --archive")
+    if is_given("teacher_weight") and rl:
+        raise TrainError("--teacher-weight is for supervised learning: from self-play the policy is learnt whole")
+    if is_given("teacher_weight") and not labels and (kifu_dir is not None or options["head"] == "lecture"):
+        raise TrainError("--teacher-weight is the share of --labels of the games in --kifu-dir: give both")

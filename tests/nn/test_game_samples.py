@@ -299,6 +299,11 @@ def test_labels_that_cannot_be_are_refused(folder: Path) -> None:
     (("--archive", "GAMES", "--kifu-dir", "GAMES"), "--archive needs --head pooled"),
     (("--head", "pooled", "--archive", "GAMES"), "give their folder with --kifu-dir"),
     (("--head", "pooled", "--rl", "true", "--archive", "GAMES", "--kifu-dir", "GAMES"), "the archive is --kifu-dir"),
+    (("--head", "pooled", "--kifu-dir", "GAMES", "--teacher-weight", "0.5"), "--teacher-weight is the share of"),
+    (("--teacher-weight", "0.5"), "--teacher-weight is the share of --labels"),
+    (("--head", "pooled", "--rl", "true", "--teacher-weight", "0.5"), "--teacher-weight is for supervised learning"),
+    (("--task", "bad-moves", "--kifu-dir", "GAMES", "--teacher-weight", "0.5"), "--teacher-weight is the share of"),
+    (("--head", "pooled", "--kifu-dir", "GAMES", "--window-size", "9"), "--window-size is for games of self-play"),
 ])
 def test_options_that_do_not_go_together(folder: Path, options: tuple[str, ...], complaint: str,
                                          capsys: pytest.CaptureFixture[str]) -> None:
