@@ -130,7 +130,23 @@ def check_search_options(arguments: dict[str, Any]) -> None:
         raise click.UsageError("--expansion-threshold is for a search with a network: give --uct expand=N")
     for name in NETWORK_OPTIONS if by_playouts else ():
         if was_given(name):
-            raise click.UsageError(f"--{name.replace('_', '-')} is for a search with a network, not for {player}")
+            more = "; KataGo's settings call it cpuctExploration" if name == "c_puct" else ""
+            raise click.UsageError(f"--{name.replace('_', '-')} is for a search with a network, not for {player}{more}")
+
+
+def check_player_options(arguments: dict[str, Any], analysis_json: bool) -> None:
+    """Raise click.UsageError where an option is given that this player, or this protocol, has no use for."""
+    kind, policy_move = SEARCHES[arguments["search"]], arguments["policy_move"]
+    if arguments["ponder"] and (policy_move or not kind.keeps_tree):
+        player = "--policy-move true" if policy_move else f"--search {arguments['search']}"
+        raise click.UsageError(f"--ponder is for a search that goes on from its last tree, not for {player}")
+    if policy_move and arguments["level"] < FULL_LEVEL:
+        raise click.UsageError(f"--level {arguments['level']} and --policy-move each choose moves in their own way: "
+                               "give one of them")
+    if analysis_json and arguments["book"]:
+        raise click.UsageError("--book is for a player, which --analysis-json true is not")
+    if not analysis_json and was_given("winrates_as"):
+        raise click.UsageError("--winrates-as is for --analysis-json true")
 
 
 def check_values(options: EngineOptions) -> None:
@@ -144,10 +160,12 @@ def check_values(options: EngineOptions) -> None:
     given = list(filter(was_given, (*PLAYOUT_OPTIONS, "tactics_prior")))
     by_network = SEARCHES[options.search].asks_network and options.model != RANDOM_MODEL and not options.value_model
     # The model file is read for these options alone; where its network plays all boards, playouts choose on none.
-    if given and by_network and find_sizes(options.model) == ANY_SIZE:
-        if given[0] in PLAYOUT_OPTIONS:
-            raise click.UsageError(f"--{given[0]} is for a search without a network: give --search uct")
-        if not (options.tactics or options.leaf_tactics):
+    plays_all = bool(given) and by_network and find_sizes(options.model) == ANY_SIZE
+    if plays_all and given[0] in PLAYOUT_OPTIONS:
+        raise click.UsageError(f"--{given[0]} is for a search without a network: give --search uct")
+    if "tactics_prior" in given:
+        params = options.search_params() if plays_all else options.playout_params(options.size or MAX_BOARD_SIZE)
+        if not (params.tactics.root or params.tactics.leaf):
             raise click.UsageError("--tactics-prior needs strings that are looked at: give --tactics N or "
                                    "--leaf-tactics N")
 
@@ -274,6 +292,7 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
         return run_doctor(EngineOptions(**arguments), Path(__file__).resolve(), (check_gtp, check_json))
     settle_search(arguments)
     check_search_options(arguments)
+    check_player_options(arguments, analysis_json)
     try:
         arguments["model"] = find_model(arguments["model"])
         if arguments["policy_move"] and arguments["model"] == RANDOM_MODEL:

@@ -123,7 +123,16 @@ def test_numbers_that_make_no_sense_are_refused_with_one_line() -> None:
         (("--sequential-halving", "true", "--solve", "true"), "--solve is for --search puct, not for --search gumbel"),
         (("--uct", "rave=0"), "--uct is for a search without a network: give --search uct"),
         (("--tactics-prior", "0.1"), "--tactics-prior needs strings that are looked at: give --tactics N or"),
+        (("--search", "uct", "--tactics", "0", "--leaf-tactics", "0", "--tactics-prior", "0.1"),
+         "--tactics-prior needs strings that are looked at"),
         (("--search", "uct", "--classifier", "nothing.npz"), "classifier not found: tried "),
+        (("gtp", "-model", "none", "-override-config", "cpuctExploration=1.2"), "KataGo's settings call it cpuctEx"),
+        (("--policy-move", "true", "--ponder", "true"), "--ponder is for a search that goes on from its last tree, not "
+                                                        "for --policy-move true"),
+        (("--search", "gumbel", "--ponder", "true"), "not for --search gumbel"),
+        (("--policy-move", "true", "--level", "15"), "--level 15 and --policy-move each choose moves"),
+        (("--analysis-json", "true", "--book", "book.txt"), "--book is for a player, which --analysis-json"),
+        (("--winrates-as", "WHITE"), "--winrates-as is for --analysis-json true"),
     ):
         status, out, err = run_main(*options, text="quit\n")
         assert status == 2 and not out and complaint in err and "Traceback" not in err
