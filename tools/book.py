@@ -19,11 +19,11 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE, PASS
+from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MAX_KOMI, MIN_BOARD_SIZE, PASS
 from board.go_board import GoBoard, IllegalMoveError
 from board.ruleset import format_komi
 from board.stone import Stone
-from common.command_line import FiniteFloat, FiniteRange, run_command
+from common.command_line import FiniteRange, run_command
 from common.exit_status import tell_failures
 from common.lock_file import hold_lock
 from common.print_console import print_err
@@ -150,7 +150,7 @@ def make_book(maker: BookMaker, out: Path, minutes: float, positions: int) -> No
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The book, old or new.")
 @click.option("--size", "board_size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE,
               help="Board size.")
-@click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, help="Points given to White.")
+@click.option("--komi", type=FiniteRange(-MAX_KOMI, MAX_KOMI), default=DEFAULT_KOMI, help="Points given to White.")
 @click.option("--model", default=DEFAULT_MODEL, help="As for main.py.")
 @click.option("--visits", type=click.IntRange(1), default=2000, help="Visits of each search.")
 @click.option("--minutes", type=FiniteRange(0.0, min_open=True), default=60.0, help="When to stop.")

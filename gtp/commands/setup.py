@@ -5,6 +5,8 @@ from gtp.commands.command_group import CommandGroup
 from gtp.protocol import Command, GtpError
 from nn.model_file import ANY_SIZE, describe_sizes
 
+MOST_KOMI = 1e6  # far above it a sum of leads is infinite, and komi in an SGF record no number
+
 
 class SetupCommands(CommandGroup):
     """Commands that prepare a game."""
@@ -34,8 +36,11 @@ class SetupCommands(CommandGroup):
         return ""
 
     def cmd_komi(self, command: Command) -> str:
-        """Set komi to any finite number."""
-        self.game.set_komi(get_float(command, 0, "komi not a float"))
+        """Set komi, to a ridiculous number, too, as GTP asks, as long as leads can be told with it."""
+        komi = get_float(command, 0, "komi not a float")
+        if abs(komi) > MOST_KOMI:
+            raise GtpError("unacceptable komi")
+        self.game.set_komi(komi)
         return ""
 
     def cmd_get_komi(self, _: Command) -> str:

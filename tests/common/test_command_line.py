@@ -44,6 +44,19 @@ def test_no_command_takes_nan(name: str) -> None:
             assert isinstance(option.type, FiniteFloat | FiniteRange), f"{name} {option.name}"
 
 
+@pytest.mark.parametrize(("name", "most"), [
+    ("main", 400), ("web", 361), ("selfplay_main", 361), ("tools.match", 361), ("tools.tournament", 361),
+    ("tools.tune", 361), ("tools.book", 361), ("tools.draw_games", 361),
+])
+def test_no_command_takes_a_komi_that_no_game_has(name: str, most: int) -> None:
+    """main.py takes what KataGo's protocol does, the others what a record of their games tells again."""
+    command = importlib.import_module(name).main
+    komi = next(option for option in command.params if option.name == "komi")
+    assert komi.type.convert(str(-most), None, None) == -most
+    with pytest.raises(click.BadParameter, match="not in the range"):
+        komi.type.convert(str(most + 1), None, None)
+
+
 @pytest.mark.parametrize(("stop", "status"), [(KeyboardInterrupt, 130), (Terminated, 143)])
 def test_a_command_that_is_stopped_ends_with_the_status_of_its_signal(stop: type[BaseException], status: int) -> None:
     def work() -> None:

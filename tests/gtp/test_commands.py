@@ -75,6 +75,8 @@ def test_every_listed_command_answers_with_one_frame_whatever_its_arguments(
     ("komi nan", "komi not a float"),
     ("komi inf", "komi not a float"),
     ("komi 1_0", "komi not a float"),
+    ("komi 1e308", "unacceptable komi"),
+    ("komi -1e7", "unacceptable komi"),
     ("play", "invalid color or coordinate"),
     ("play b", "invalid color or coordinate"),
     ("play x d4", "invalid color or coordinate"),
@@ -166,7 +168,8 @@ def test_komi_and_clocks_survive_a_new_game(gtp: Controller):
         assert [clock.main_left for clock in clocks] == [77, 33]
 
 
-@pytest.mark.parametrize("text, value", [("0", "0.0"), ("-3.25", "-3.25"), ("1e3", "1000.0"), ("6.7500", "6.75")])
+@pytest.mark.parametrize("text, value", [("0", "0.0"), ("-3.25", "-3.25"), ("1e3", "1000.0"), ("6.7500", "6.75"),
+                                         ("375.5", "375.5"), ("-1e6", "-1000000.0")])
 def test_any_finite_komi(gtp: Controller, text: str, value: str):
     gtp.ask(f"komi {text}")
     assert gtp.ask("get_komi") == value

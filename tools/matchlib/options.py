@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import click
 
-from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
-from common.command_line import FiniteFloat
+from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MAX_KOMI, MIN_BOARD_SIZE
+from common.command_line import FiniteRange
 
 SIZE = click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=9, help="Board size.")
-KOMI = click.option("--komi", type=FiniteFloat(), default=DEFAULT_KOMI, help="Komi.")
+KOMI = click.option("--komi", type=FiniteRange(-MAX_KOMI, MAX_KOMI), default=DEFAULT_KOMI, help="Komi.")
 PARALLEL = click.option("--parallel", type=click.IntRange(min=1), default=1, help="Games played at the same time.")
 TIME = click.option("--time", "time_seconds", type=click.IntRange(min=1), default=None,
                     help="Seconds per side and game; no clock when left out.")
