@@ -8,9 +8,12 @@ points in dispute marked with a star. tools/match.py with `--scoring friendly` p
 the board. An engine command is split as a shell would, but no shell runs it.
 """
 
+import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 
 import click
 
@@ -53,7 +56,8 @@ class EnginePair:
             try:
                 verdicts.append(ask_verdict(engine, board))
             except EngineError as error:
-                raise MatchError(f"{name}: {' '.join(engine.command)}: {error}") from error
+                raise MatchError(f"{name}: {' '.join(engine.command)}: {error} (its messages: {engine.log_path})"
+                                 ) from error
         one = Comparison(name, board, *verdicts)
         self.comparisons.append(one)
         if one.differing or not one.same_dead or not one.same_score:
@@ -63,6 +67,21 @@ class EnginePair:
         """End the engines."""
         for engine in self._engines:
             engine.close()
+
+
+@contextmanager
+def keep_what_is_named() -> Iterator[Path]:
+    """Give a folder for the engines' messages, which goes at the end unless the error that ends all names one."""
+    folder = Path(mkdtemp(prefix="hiyoko-verdict-"))
+    names_it = False
+    try:
+        yield folder
+    except MatchError as error:
+        names_it = str(folder) in str(error)
+        raise
+    finally:
+        if not names_it:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def run(folder: Path, pair: EnginePair, csv_path: Path | None) -> None:
@@ -93,9 +112,8 @@ def run(folder: Path, pair: EnginePair, csv_path: Path | None) -> None:
               help="File for one line a game.")
 def main(folder: Path, theirs: str, ours: str, names: tuple[str, str], csv_path: Path | None) -> None:
     """Compare two engines' verdicts about the finished games of FOLDER (and the folders in it)."""
-    with (TemporaryDirectory(prefix="hiyoko-verdict-") as log_folder, tell_failures(csv_path or log_folder),
-          raise_on_sigterm()):
-        run(folder, EnginePair((theirs, ours), names, Path(log_folder)), csv_path)
+    with keep_what_is_named() as log_folder, tell_failures(csv_path or log_folder), raise_on_sigterm():
+        run(folder, EnginePair((theirs, ours), names, log_folder), csv_path)
 
 
 if __name__ == "__main__":

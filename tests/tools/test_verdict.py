@@ -3,9 +3,11 @@ from __future__ import annotations
 
 import csv
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -115,6 +117,28 @@ def test_bad_folders_and_engines_give_one_line(game: Path, tmp_path: Path) -> No
                       (str(tmp_path / "missing"),)):
         done = verdict(*arguments)
         assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("asked", ["list_commands", "final_status_list"])
+def test_the_messages_of_an_engine_that_fails_are_where_it_says(
+        game: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str) -> None:
+    """And nothing else stays behind, nor anything where no engine failed."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    good, bad = engine(tmp_path, "good", "", "0"), tmp_path / "bad.py"
+    bad.write_text(ENGINE.replace("told.write(line)", f"""
+        if line.startswith("{asked}"):
+            print("out of", "memory", file=sys.stderr)
+            sys.exit(1)"""))
+    done = verdict(str(game.parent), "--theirs", good,
+                   "--ours", shlex.join([sys.executable, str(bad), "", "0", str(tmp_path / "bad.log")]))
+    assert done.returncode != 0 and len(done.stderr.strip().splitlines()) == 1
+    path = Path(done.stderr.rpartition("(its messages: ")[2].strip().rstrip(")"))
+    assert "out of memory" in path.read_text() and list((tmp_path / "temporary").iterdir()) == [path.parent]
+    shutil.rmtree(path.parent)
+    assert verdict(str(game.parent), "--theirs", good, "--ours", good).returncode == 0
+    assert verdict(str(game.parent), "--theirs", "no-such-engine", "--ours", good).returncode == 2
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_set_up_stones_are_played_before_the_moves(tmp_path: Path) -> None:
