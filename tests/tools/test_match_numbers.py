@@ -10,6 +10,7 @@ import pytest
 
 from board.stone import Stone
 from gtp.engine_process import EngineTimeoutError
+from tests.tools.matches import play_match
 from tools.matchlib.config import MatchConfig
 from tools.matchlib.elo import estimate_elo, format_estimate, get_elo, get_wilson_interval
 from tools.matchlib.errors import GameFault, MatchError
@@ -17,7 +18,7 @@ from tools.matchlib.game import MatchGame
 from tools.matchlib.openings import generate_openings, get_canonical_form, get_center_points, get_openings
 from tools.matchlib.record import MatchRecord, SideTime
 from tools.matchlib.referee import Referee
-from tools.matchlib.report import format_table
+from tools.matchlib.report import count_repeated, format_table
 
 
 def config(**options: object) -> MatchConfig:
@@ -137,6 +138,18 @@ def test_the_table_has_the_seconds_of_a_move_and_of_the_slowest() -> None:
     rows = [line.split() for line in format_table(config(), ("a", "b"), games).splitlines()]
     assert ["seconds", "a", "move", "0.400", "1.000"] in rows
     assert ["slowest", "move,", "seconds", "2.500", "2.000"] in rows
+
+
+def test_games_that_are_played_again_are_told(tmp_path: Path) -> None:
+    """As by workers whose engines begin with the same random numbers each, from the same opening."""
+    games = play_match(tmp_path / "one", openings="none")
+    again = play_match(tmp_path / "two", openings="none")
+    assert count_repeated(games) == 0 and count_repeated([*games, *again]) == 2
+    assert "move for move" not in format_table(config(), ("a", "b"), games)
+    table = format_table(config(), ("a", "b"), [*games, *again])
+    assert "games that were another one again, move for move: 2; " in table
+    older = replace(games[0], play="")
+    assert count_repeated([older, older]) == 0
 
 
 @pytest.mark.parametrize(("scoring", "result"), [("area", "B+18.5"), ("friendly", "B+24.5")])

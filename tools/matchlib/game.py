@@ -1,5 +1,6 @@
 """One game between two engines, under the referee's rules and clocks."""
 
+import hashlib
 from contextlib import suppress
 
 from board.stone import Stone
@@ -167,8 +168,10 @@ class MatchGame:
         return record
 
     def _make_record(self, winner: str, result: str, reason: str, detail: str) -> MatchRecord:
+        moves = " ".join(str(int(pos)) for _, pos in self.referee.moves)
         return MatchRecord(
             index=self.index, opening=self.opening, black=self.sides[Stone.BLACK], winner=winner, result=result,
             reason=reason, detail=detail, moves=len(self.referee.moves),
             times={self.sides[color]: times for color, times in self.times.items()},
+            play=hashlib.sha256(moves.encode()).hexdigest()[:16],
         )

@@ -39,6 +39,7 @@ class MatchRecord:
         times: Thinking time by side.
         area_score: Black minus White minus komi with all stones alive; None when the game was not scored.
         friendly_score: The same with dead stones removed first.
+        play: Text that is the same for games of the same moves alone; empty in records of older versions.
     """
 
     index: int
@@ -52,6 +53,7 @@ class MatchRecord:
     times: dict[str, SideTime] = field(default_factory=dict)
     area_score: float | None = None
     friendly_score: float | None = None
+    play: str = ""
 
     def to_json(self) -> str:
         """Return the record as one line of JSON."""

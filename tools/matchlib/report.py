@@ -27,6 +27,16 @@ def count_results(records: Iterable[MatchRecord]) -> tuple[int, int, int]:
     return winners.count("first"), winners.count("draw"), winners.count("second")
 
 
+def count_repeated(records: Iterable[MatchRecord]) -> int:
+    """Return how many games the same side has played as Black, move for move, in a game before: they tell nothing new.
+
+    Where openings are used in turn, engines without chance play them again, and so do those that several workers start
+    with the same seed.
+    """
+    plays = [(record.black, record.play) for record in records if record.play]
+    return len(plays) - len(set(plays))
+
+
 def format_standing(records: Iterable[MatchRecord]) -> str:
     """Return the score of the first engine with its 95 % interval and the Elo difference."""
     wins, draws, losses = count_results(records)
@@ -94,6 +104,8 @@ def _get_summary(games: list[MatchRecord], names: tuple[str, str]) -> list[str]:
     if games:
         lengths = [game.moves for game in games]
         lines.append(f"moves a game: {sum(lengths) / len(lengths):.1f} on average, {max(lengths)} at most")
+    if again := count_repeated(games):
+        lines.append(f"games that were another one again, move for move: {again}; the interval is too narrow by these")
     scored = [game for game in games if game.area_score is not None]
     differing = [game.index + 1 for game in scored if game.area_score != game.friendly_score]
     lines.append(
