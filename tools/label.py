@@ -37,6 +37,7 @@ from tools.matchlib.command import split_command
 GAMES_PER_PART, PART_SECONDS = 50, 60.0
 # The kind of games that cannot be labelled, beside those that nobody can use.
 NO_TURNS = "a player twice in a row"
+RULES = "tromp-taylor"
 
 
 def read_games(kifu_dir: Path, board_size: int, report: GameReport) -> dict[str, Kifu]:
@@ -63,6 +64,9 @@ def start_teacher(command: str, question: Question, use_gpu: bool, log: Path) ->
     if question.visits > 1:
         raise LabelError(f"--visits {question.visits} wants a search, and --teacher {command} is a network alone: give "
                          f'"main.py analysis -model {command}"')
+    if question.rules != RULES:
+        raise LabelError(f"--rules {question.rules} is for an engine, and --teacher {command} is a network alone, "
+                         "which judges by area rules: leave it out, or give an engine's command")
     return NetworkTeacher(command, question.board_size, use_gpu)
 
 
@@ -95,7 +99,7 @@ def label(games: dict[str, Kifu], teacher: Teacher | NetworkTeacher, store: Labe
               help="Visits a position; 1 takes the network's policy, more the shares of the visits.")
 @click.option("--size", "board_size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE,
               help="Board size.")
-@click.option("--rules", default="tromp-taylor", help="Rules by KataGo's name, for an engine.")
+@click.option("--rules", default=RULES, help="Rules by KataGo's name, for an engine.")
 @click.option("--use-gpu", type=bool, default=True, help="Use the first CUDA device if there is one, for a model file.")
 def main(kifu_dir: Path, out: Path, command: str, visits: int, board_size: int, rules: str, use_gpu: bool) -> None:
     """Label every position of a folder of games by a stronger engine."""

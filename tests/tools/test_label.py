@@ -227,6 +227,7 @@ def test_a_network_alone_judges_positions(games: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(("teacher", "options", "complaint"), [
     ("no-such.bin", [], "model file not found: tried"),
     ("no-such.bin.gz", ["--visits", "2"], "--visits 2 wants a search"),
+    ("no-such.bin.gz", ["--rules", "japanese"], "--rules japanese is for an engine"),
     ("model/dual-net.bin", ["--size", "9"], "tells no lead and no ownership"),
 ])
 def test_a_network_that_cannot_judge_is_one_line(games: Path, teacher: str, options: list[str], complaint: str) -> None:
