@@ -48,7 +48,7 @@ from engine.options import (
     find_file,
     find_model,
 )
-from gtp.analysis.query import MAX_KOMI
+from gtp.analysis.fields import MAX_KOMI
 from gtp.analysis.server import run_analysis
 from gtp.client import leave, run_gtp
 from gtp.katago_start import StartError, translate_arguments

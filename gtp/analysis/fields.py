@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # "(3,0)": column and row counted from 0 at the top left.
 XY_POINT = re.compile(r"\(([0-9]{1,2}),([0-9]{1,2})\)", re.ASCII)
 MAX_ECHO = 100  # characters of a wrong text that an error repeats
+MAX_KOMI = 400.0
 
 
 class QueryError(Exception):

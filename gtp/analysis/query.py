@@ -11,12 +11,11 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from engine.levels import FULL_LEVEL
 from engine.options import WINRATES_AS
-from gtp.analysis.fields import MAX_ECHO, QueryError, QueryFields
+from gtp.analysis.fields import MAX_ECHO, MAX_KOMI, QueryError, QueryFields
 from gtp.parameters import MAX_WIDE_ROOT_NOISE, widen_root
 from gtp.rules import HANDICAP_BONUS, NAMED_RULES, Agreement, normalize_name, parse_rules, read_rules
 from mcts.restriction import Restriction
 
-MAX_KOMI = 400.0
 MAX_VISITS = 2**50
 MAX_PRIORITY = 2**62
 MAX_DEPTH = 1_000_000_000
