@@ -56,8 +56,7 @@ class EnginePair:
             try:
                 verdicts.append(ask_verdict(engine, board))
             except EngineError as error:
-                raise MatchError(f"{name}: {' '.join(engine.command)}: {error} (its messages: {engine.log_path})"
-                                 ) from error
+                raise MatchError(f"{name}: {engine.tell(error)}") from error
         one = Comparison(name, board, *verdicts)
         self.comparisons.append(one)
         if one.differing or not one.same_dead or not one.same_score:

@@ -37,7 +37,7 @@ from nn.training.checkpoint import plan_supervised, read_checkpoint
 from nn.training.optimizer import load_momentum, make_muon
 from nn.training.precision import choose_precision
 from nn.training.recall import Margins, format_table
-from nn.training.run_config import RunawayError, RunProgress, TrainError
+from nn.training.run_config import NO_TEACHER, RunawayError, RunProgress, TrainError
 from nn.training.run_files import RunFiles
 from nn.training.schedule import CosineSchedule
 
@@ -82,7 +82,7 @@ class BadMoveConfig:
         if options["kifu_dir"] is None:
             raise TrainError("--task bad-moves learns from games: give --kifu-dir FOLDER")
         if "teacher_weight" in given and not options["labels"]:
-            raise TrainError("--teacher-weight is the share of --labels of the games in --kifu-dir: give both")
+            raise TrainError(NO_TEACHER)
         if len(options["board_sizes"]) > 1:
             raise TrainError("--task bad-moves learns from one --size at a time: its classifier judges any")
         filters, layers, output = FILTERS, LAYERS, Path(options["output"] or folder / CLASSIFIER_FILE)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nn.constant import LEAST_FILTERS
-from nn.training.run_config import TrainError
+from nn.training.run_config import NO_TEACHER, TrainError
 
 OPTIMIZERS = ("sgd", "adamw", "nadam", "sam", "muon")
 # What is usual with the lecture's network and with the pooled one, for options that are not given.
@@ -60,4 +60,4 @@ def check_data_options(options: dict[str, Any], rl: bool, labels: tuple[str, ...
     if is_given("teacher_weight") and rl:
         raise TrainError("--teacher-weight is for supervised learning: from self-play the policy is learnt whole")
     if is_given("teacher_weight") and not labels and (kifu_dir is not None or options["head"] == "lecture"):
-        raise TrainError("--teacher-weight is the share of --labels of the games in --kifu-dir: give both")
+        raise TrainError(NO_TEACHER)

@@ -7,6 +7,8 @@ from typing import Any
 import learning_param
 from common.exit_status import ProgramError
 
+NO_TEACHER = "--teacher-weight is the share of --labels of the games in --kifu-dir: give both"
+
 
 class TrainError(ProgramError):
     """A run that cannot start or go on; one line that says what to do."""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from mmap import PAGESIZE
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,12 @@ import pytest
 from mcts.tree_arrays import DTYPES, new_tree, node_bytes, tree_shapes
 
 STATUS = Path("/proc/self/statm")  # of this process, in pages
-PAGE = 4096
 NODES, EDGES, POINTS = 30_000, 30_000 * 82, 81
 
 
 def used_memory() -> int:
     """Return the bytes of this process that lie in memory."""
-    return int(STATUS.read_text().split()[1]) * PAGE
+    return int(STATUS.read_text().split()[1]) * PAGESIZE
 
 
 def test_arrays_are_as_they_say_and_apart() -> None:

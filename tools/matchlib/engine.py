@@ -58,10 +58,14 @@ class MatchEngine:
                 self._warm_up()
         except EngineError as error:
             self.kill()
-            raise MatchError(f"{' '.join(self.command)}: {error} (its messages: {self.log_path})") from error
+            raise MatchError(self.tell(error)) from error
         except MatchError:
             self.kill()
             raise
+
+    def tell(self, error: EngineError) -> str:
+        """Return what the engine has failed with, in one line that names its command and the file of its messages."""
+        return f"{' '.join(self.command)}: {error} (its messages: {self.log_path})"
 
     def get_name(self) -> str:
         """Return the engine's own name and version; empty when it tells none."""
