@@ -105,12 +105,17 @@ class SelfPlayRecord:
         self.clear()
 
     def clear(self) -> None:
-        """Forget all moves."""
+        """Forget all moves and handicap stones."""
         self._moves: list[str] = []
+        self._handicap: list[str] = []
 
     def set_index(self, index: int) -> None:
         """Choose the number of the next file."""
         self.index = index
+
+    def save_handicap(self, pos: int) -> None:
+        """Have a handicap stone set up before the first move."""
+        self._handicap.append(f"[{self.coordinate.convert_to_sgf_format(pos)}]")
 
     def save_record(
         self, policy: Mapping[int, float] | None, pos: int, color: Stone, value: float | None = None
@@ -150,6 +155,8 @@ class SelfPlayRecord:
                 f"AP[{PROGRAM_NAME}]PB[{PROGRAM_NAME}-Black]PW[{PROGRAM_NAME}-White]"
                 f"RE[{format_result(result, score, is_resign)}]KM[{float(komi)}]"
                 f"{f'EV[{event}]' if event else ''}")
+        if self._handicap:
+            head += f"HA[{len(self._handicap)}]AB{''.join(self._handicap)}"
         return f"{head}{''.join(self._moves)}\n)"
 
     def write_record(self, result: MatchResult, komi: float, is_resign: bool = False, score: float = 0.0,

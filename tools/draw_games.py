@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tqdm import tqdm
 
 from board.constant import BOARD_SIZE, DEFAULT_KOMI, MAX_BOARD_SIZE, MAX_KOMI, MIN_BOARD_SIZE
+from board.handicap import MIN_HANDICAP_SIZE, max_fixed_handicap
 from common.atomic_file import write_atomically
 from common.command_line import FiniteRange, run_command
 from common.cores import count_usable_cores
@@ -56,6 +57,7 @@ def check_settings(folder: Path, settings: DrawSettings) -> None:
         try:
             old = json.loads(path.read_bytes())
             old |= {name: name_network(old[name]) for name in ("teacher", "student")}
+            old.setdefault("handicap", 0.0)  # before 0.27 there were none
             changed = [name for name, value in own.items() if old[name] != value]
         except (KeyError, TypeError, ValueError):
             changed = ["it cannot be read"]
@@ -63,6 +65,13 @@ def check_settings(folder: Path, settings: DrawSettings) -> None:
             raise LabelError(f"{folder} holds games that were drawn with other settings ({path}: "
                              f"{', '.join(changed)}): repeat them, or give another --out-dir")
     write_atomically(path, json.dumps(own, indent=1).encode())
+
+
+def check_handicap(size: int, share: float) -> None:
+    """Raise LabelError for handicap games on a board that has no places for the stones."""
+    if share and not max_fixed_handicap(size):
+        raise LabelError(f"--handicap {share:g}: a board of {size}x{size} has no handicap points; "
+                         f"give --size {MIN_HANDICAP_SIZE} or more")
 
 
 def check_judges(settings: DrawSettings, use_gpu: bool) -> None:
@@ -98,6 +107,9 @@ def draw(shards: list[Shard], processes: int) -> int:
               help="Usual komi; three games of ten have up to two points less, or one more.")
 @click.option("--keep-decided", type=FiniteRange(0, 1), default=0.3,
               help="Share of games that are played on when they are decided.")
+@click.option("--handicap", type=FiniteRange(0, 1), default=0.0,
+              help="Share of games with handicap stones, two to as many as the board has places for, most with a "
+                   "komi of 0.5.")
 @click.option("--process", "processes", type=click.IntRange(1), default=None, help="Processes.  [default: one a core]")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the games.")
 @click.option("--use-gpu", type=bool, default=True, help="Use the first CUDA device if there is one.")
@@ -106,6 +118,7 @@ def main(teacher: str, out_dir: Path, games: int, model: str, processes: int | N
     """Draw games from a strong network's policy, labelled by it."""
     with tell_failures(out_dir, KEPT, STOPPED):
         student = model and find_network("--model", model)
+        check_handicap(options["size"], options["handicap"])
         settings = DrawSettings(name_network(find_network("--teacher", teacher)), name_network(student), **options)
         use_gpu = use_gpu and find_gpu()
         with raise_on_sigterm(), hold_folder(out_dir):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from board.constant import PASS
 from board.coordinate import Coordinate
+from board.handicap import get_fixed_handicap
 from board.geometry import get_geometry
 from board.stone import Stone
 from program import PROGRAM_NAME
@@ -63,6 +64,17 @@ def test_results_are_read_back(tmp_path: Path, result: MatchResult, is_resign: b
     assert f"RE[{text}]" in sgf
     reader = SGFReader(sgf, 9, literal=True)
     assert (reader.result, reader.komi) == (result, 6.5)
+
+
+def test_handicap_stones_are_read_back(tmp_path: Path) -> None:
+    record, stones = SelfPlayRecord(tmp_path, NINE), get_fixed_handicap(9, 3)
+    for pos in stones:
+        record.save_handicap(pos)
+    record.save_record(None, PASS, Stone.WHITE)
+    reader = SGFReader(record.get_sgf(MatchResult.UNKNOWN, 0.5), 9, literal=True)
+    assert (reader.handicap, sorted(reader.black_stones)) == (3, sorted(stones))
+    record.clear()
+    assert SGFReader(record.get_sgf(MatchResult.UNKNOWN, 0.5), 9, literal=True).handicap == 0
 
 
 @pytest.mark.parametrize("word", ["pass", "PASS"])

@@ -12,6 +12,7 @@ import torch
 from board.constant import PASS
 from board.geometry import get_geometry
 from board.go_board import GoBoard
+from board.handicap import get_fixed_handicap
 from board.random_state import new_random_state
 from board.stone import Stone
 from common.lock_file import take_lock
@@ -28,7 +29,7 @@ from tests.tools.in_process import ProgramRunner
 from tests.tools.labels import compare_with_teacher
 from tools.draw_games import LOCK_FILE, main, name_network
 from tools.labellib import drawing
-from tools.labellib.drawing import CUTOFF, STRANGE, STRANGE_CUTOFF, Drawer, DrawSettings, Shard
+from tools.labellib.drawing import CUTOFF, HANDICAP_KOMI, STRANGE, STRANGE_CUTOFF, Drawer, DrawSettings, Shard
 from tools.labellib.judging import new_judged
 from tools.labellib.walks import Walks, draw_move
 
@@ -136,6 +137,35 @@ def test_games_that_are_decided_end(tmp_path: Path, models: tuple[str, str], mon
     monkeypatch.setattr(drawing, "DECIDED", 0.0)
     assert run(tmp_path / "drawn", "--teacher", models[0], "--num-data", "1", "--keep-decided", "0")[0] == 0
     assert {len(game.pos) for game, _, _ in list_games(tmp_path / "drawn")} <= set(range(drawing.DECIDED_MOVES + 2))
+
+
+@pytest.mark.slow
+def test_handicap_games(tmp_path: Path, models: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stones stand at the usual places or a point beside them, and White moves first: with labels of what stands."""
+    monkeypatch.setattr(f"{__name__}.SIZE", 7)
+    assert run(tmp_path / "drawn", "--teacher", models[0], "--num-data", "1", "--handicap", "1")[0] == 0
+    games, usual = list(list_games(tmp_path / "drawn")), set(get_fixed_handicap(7, 4))
+    assert {len(game.setup_pos) for game, _, _ in games} == {2, 3, 4}
+    assert all((game.setup_color == Stone.BLACK.value).all() for game, _, _ in games)
+    places = {int(pos) for game, _, _ in games for pos in game.setup_pos}
+    assert usual < places <= {pos + step for pos in usual for step in (0, -1, 1, -9, 9)}
+    assert {game.color[0] for game, _, _ in games} == {Stone.WHITE.value}
+    assert GAMES / 2 < sum(game.komi == HANDICAP_KOMI for game, _, _ in games) < GAMES
+    teacher = load_evaluator(models[0], 7)
+    for game, file, first in games[::4]:
+        for board, pos, color in compare_with_teacher(teacher, game, file, first):
+            assert pos == PASS or board.is_legal_not_eye(pos, color)
+    status, said = run(tmp_path / "small", "--teacher", models[0], "--handicap", "0.5", "--size", "6")
+    assert status == 2 and "--handicap 0.5: a board of 6x6 has no handicap points" in said and said.count("\n") == 1
+
+
+def test_a_handicap_game_has_an_opening_before_it_is_decided(tmp_path: Path, models: tuple[str, str]) -> None:
+    """Most are, from the first move; a quarter of the board's moves are played all the same."""
+    drawer, rows = Drawer(Shard(DrawSettings(*models, 7, 7.0, 0.0, 0, 0.5), tmp_path, 0, False)), np.arange(GAMES)
+    drawer._judged = new_judged(GAMES, drawer._longest, 7)
+    with_handicap = np.array([len(stones) > 0 for stones in drawer._handicap])
+    assert 0 < with_handicap.sum() < GAMES
+    assert (drawer._is_settled(rows, 11) == ~with_handicap).all() and drawer._is_settled(rows, 12).all()
 
 
 def test_a_komi_that_no_record_has_is_refused(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 A shard is a file of games (`.sgfs`, one a line) and the file of their labels (nn/data/labels.py) beside it. It depends
 on nothing but the settings and its number.
 
-Letters: G games of a shard, N of them that go on, M moves of a game, S board size.
+Letters: G games of a shard, N of them that go on, M moves of a game, S board size, H handicap stones.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ import numpy as np
 from board.constant import MAX_KOMI
 from board.coordinate import Coordinate
 from board.geometry import get_geometry
+from board.handicap import get_fixed_handicap, max_fixed_handicap
 from board.score import get_area
 from board.state import copy_words, new_state
 from board.stone import Stone
@@ -28,7 +29,7 @@ from sgf.match_result import MatchResult
 from sgf.selfplay_record import SelfPlayRecord
 from tools.labellib.judging import Judge, new_judged
 from tools.labellib.store import write_labels
-from tools.labellib.walks import Draw, new_walks, show_walks, walk_on
+from tools.labellib.walks import Draw, new_walks, set_up_walk, show_walks, walk_on
 
 SHARD_GAMES = 256
 # Moves that a game has at most, for each point of the board.
@@ -44,6 +45,12 @@ STRANGE_SHARES = (0.0, 0.0, 0.04, 0.1)
 DECIDED, DECIDED_MOVES = 0.98, 4
 # Kinds of komi beside the usual one: whole and half points around it, in so many games.
 KOMI_STEPS, OTHER_KOMI = (-2.0, -1.5, -1.0, -0.5, 0.5, 1.0), 0.3
+# Komi of most handicap games; the others have the one of an even game.
+HANDICAP_KOMI = 0.5
+# Share of handicap stones that stand a point beside their usual place, as those do that people place freely.
+MOVED_STONES = 0.25
+# A handicap game is not over for being decided, as most are from the start, before so many moves for each point.
+HANDICAP_OPENING = 0.25
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,7 @@ class DrawSettings:
     komi: float
     keep_decided: float  # share of games that are played on when they are decided
     seed: int
+    handicap: float = 0.0  # share of games with handicap stones
 
 
 class Shard(NamedTuple):
@@ -105,6 +113,7 @@ class Drawer:
         self._state = new_state(self._size)
         self._weight = np.zeros(self._size**2 + 1)
         self._draw_habits()
+        self._handicap = self._place_handicap(settings.handicap)
 
     def _draw_habits(self) -> None:
         """Choose what is particular about each game."""
@@ -118,6 +127,24 @@ class Drawer:
         self._plays_on = rng.random(count) < settings.keep_decided
         # By whose policy Black's and White's moves are drawn: the student's or the teacher's.
         self._of_student = rng.random((count, 2)) < (0.5 if self._student else 0.0)
+
+    def _place_handicap(self, share: float) -> list[list[int]]:
+        """Begin such a share of the games with handicap stones, with White to move; return the pos of each game's."""
+        rng, size = self._rng, self._size
+        self._decides_from = np.full(SHARD_GAMES, DECIDED_MOVES)
+        handicap: list[list[int]] = [[] for _ in range(SHARD_GAMES)]
+        for g in np.flatnonzero(rng.random(SHARD_GAMES) < share).tolist() if share else ():
+            fixed = get_fixed_handicap(size, int(rng.integers(2, max_fixed_handicap(size) + 1)))
+            beside = rng.choice((-1, 1, -size - 2, size + 2), len(fixed))
+            moved = rng.random(len(fixed)) < MOVED_STONES
+            handicap[g] = np.unique(fixed + np.where(moved, beside, 0)).tolist()
+            colors = np.full(len(handicap[g]), Stone.BLACK.value, dtype=np.int8)
+            set_up_walk(self._walks, g, self._state, size, np.array(handicap[g], dtype=np.int16), colors,
+                        Stone.WHITE.value)
+            self._decides_from[g] = int(HANDICAP_OPENING * size**2)
+            if rng.random() >= OTHER_KOMI:
+                self._komi[g] = HANDICAP_KOMI
+        return handicap
 
     def play(self) -> tuple[list[bytes], dict[str, Labels]]:
         """Play all games to their end; return each one's record, and its labels by its name in the file."""
@@ -157,13 +184,16 @@ class Drawer:
         """Tell which of the games are decided and end there."""
         if move < DECIDED_MOVES:
             return np.zeros(len(rows), dtype=np.bool_)
+        goes_on = (move < self._decides_from[rows]) | self._plays_on[rows]
         last = self._judged.win_rate[rows, move - DECIDED_MOVES + 1:move + 1]
-        return ((last > DECIDED) | (last < 1.0 - DECIDED)).all(axis=1) & ~self._plays_on[rows]
+        return ((last > DECIDED) | (last < 1.0 - DECIDED)).all(axis=1) & ~goes_on
 
     def _record(self, g: int, two_passes: bool) -> bytes:
         """Return game `g` as a line of SGF; its result is only known when both have passed."""
         history, komi = self._walks.history, float(self._komi[g])
         record = SelfPlayRecord("", Coordinate(self._size))
+        for pos in self._handicap[g]:
+            record.save_handicap(pos)
         for n in range(1, int(history.length[g, 0])):
             record.save_record(None, int(history.pos[g, n]), Stone(int(history.color[g, n])))
         result, score = MatchResult.UNKNOWN, 0.0
