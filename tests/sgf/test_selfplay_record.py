@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from board.constant import PASS
 from board.coordinate import Coordinate
-from board.handicap import get_fixed_handicap
 from board.geometry import get_geometry
+from board.handicap import get_fixed_handicap
 from board.stone import Stone
 from program import PROGRAM_NAME
 from sgf.match_result import MatchResult, read_margin
