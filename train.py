@@ -84,8 +84,9 @@ def by_kind(name: str) -> str:
          "--start, --epochs, --minutes, --batch-size, --learning-rate, --seed, --use-gpu, --output, --restart.",
 )
 @click.option(
-    "--kifu-dir", type=click.Path(exists=True, file_okay=False),
-    help="Folder of SGF files (with --rl, archive of self-play) to make data from; without it, train on what is there.",
+    "--kifu-dir", type=click.Path(exists=True, file_okay=False), multiple=True,
+    help="Folder of SGF files (with --rl, archive of self-play) to make data from; without it, train on what is there. "
+         "Records may lie in several: give it more than once.",
 )
 @click.option(
     "--archive", type=click.Path(exists=True, file_okay=False),
@@ -250,10 +251,14 @@ def by_kind(name: str) -> str:
               help="Start anew instead of going on with an earlier run.")
 def main(**options: Any) -> None:
     """Train a network from game records or from self-play; the same command goes on with an interrupted run."""
-    if options.pop("task") == "bad-moves":
-        return learn_bad_moves(options)
-    rl, kifu_dir, archive, workers, labels, dry_run = map(
-        options.pop, ("rl", "kifu_dir", "archive", "workers", "labels", "dry_run"))
+    task, kifu_dirs = options.pop("task"), options.pop("kifu_dir")
+    kifu_dir = kifu_dirs[0] if kifu_dirs else None
+    if len(kifu_dirs) > 1 and (task == "bad-moves" or options["rl"]):
+        raise TrainError(f"{'--rl true' if options['rl'] else '--task bad-moves'} learns from one folder: "
+                         "give one --kifu-dir")
+    if task == "bad-moves":
+        return learn_bad_moves({**options, "kifu_dir": kifu_dir})
+    rl, archive, workers, labels, dry_run = map(options.pop, ("rl", "archive", "workers", "labels", "dry_run"))
     options["self_play"] = archive is not None
     if kifu_dir is not None:
         from nn.data.labels import list_label_files
@@ -289,7 +294,7 @@ def main(**options: Any) -> None:
         if labels and not was_given("value_blend") and group.is_first:
             print_err(NO_WIN_RATES)
         read_games = kifu_dir and partial(make_data, Sources(
-            kifu_dir, rl, pooled, options["board_sizes"], labels, archive, options["window_size"],
+            kifu_dir if rl else kifu_dirs, rl, pooled, options["board_sizes"], labels, archive, options["window_size"],
             ValueChoice(options["player"], options["one_value"]), workers))
         stopped = (estimate if dry_run else train)(TrainConfig(**options), RECIPES[way], group, read_games)
     if stopped:

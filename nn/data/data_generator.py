@@ -29,6 +29,7 @@ from nn.constant import INPUT_PLANES
 from nn.data.data_file import (
     UNFINISHED,
     Blocks,
+    DataError,
     hold_data_folder,
     write_arrays,
 )
@@ -53,19 +54,24 @@ from sgf.grammar import OTHER_PLAYER, SGFError
 PIECES_PER_TASK = 64
 
 
+# A folder of games, or several.
+Folders = str | Path | Sequence[str | Path]
+
+
 class NoTrainingDataError(ProgramError):
-    """A folder gave not one sample."""
+    """Folders gave not one sample."""
 
 
 def generate_supervised_learning_data(
-    program_dir: str | Path, kifu_dir: str | Path, board_size: int = BOARD_SIZE, workers: int | None = None,
+    program_dir: str | Path, kifu_dir: Folders, board_size: int = BOARD_SIZE, workers: int | None = None,
     data_dir: str | Path | None = None, choice: ValueChoice = ALL_VALUES,
 ) -> list[str]:
     """Turn the *.sgf and *.sgfs files of `kifu_dir` into data/sl_data_{k}.npz and return the paths.
 
-    Every move of every usable game is one sample, in the order of the files; the last, partly filled file is kept
-    whole. A game that cannot be used is named on stderr and counted. The old files are replaced only when all new
-    ones are complete. `workers` processes read SGF (None: one per core); `choice` says which positions tell the result.
+    Of several folders one is read after the other. Every move of every usable game is one sample, in the order of the
+    files; the last, partly filled file is kept whole. A game that cannot be used is named on stderr and counted. The
+    old files are replaced only when all new ones are complete. `workers` processes read SGF (None: one per core);
+    `choice` says which positions tell the result.
     Raises NoTrainingDataError where no game is usable and OSError where the folders cannot be used.
     """
     folder = Path(program_dir) / "data" if data_dir is None else Path(data_dir)
@@ -77,15 +83,18 @@ def generate_supervised_learning_data(
 
 
 def _make_files(
-    kifu_dir: str | Path, folder: Path, name: str, sizes: Sequence[int], workers: int | None, report: GameReport,
+    kifu_dir: Folders, folder: Path, name: str, sizes: Sequence[int], workers: int | None, report: GameReport,
     write: Callable[[Path, list[Kifu], int], None], player: str,
 ) -> list[str]:
     """Have the games of `kifu_dir` written to <folder>/<name>_{k}.npz, all of them or none; return the paths.
 
     Each file is of one of the `sizes` of boards; if a `player` is named, only his games are used.
     """
-    paths = list_sgf_files(kifu_dir)
-    report.say(left_out := describe_left_out(kifu_dir, paths))
+    folders, paths, left_out = _as_list(kifu_dir), [], ""
+    for one in folders:
+        paths += (found := list_sgf_files(one))
+        report.say(line := describe_left_out(one, found))
+        left_out += line
     with hold_data_folder(folder), TemporaryDirectory(prefix=f"{UNFINISHED}{name}_", dir=folder) as temporary:
         files: list[Path] = []
         games = _read_games(paths, sizes, workers or count_usable_cores(), report, player)
@@ -96,19 +105,39 @@ def _make_files(
             hint = "; sub-folders are not read: name one with --kifu-dir" if left_out else ""
             boards = " or ".join(f"{size}x{size}" for size in sizes)
             whose = f" of {player}" if player else ""
-            raise NoTrainingDataError(f"{kifu_dir}: no usable {boards} game{whose} in {len(paths)} SGF files{hint}")
+            where = ", ".join(map(str, folders))
+            raise NoTrainingDataError(f"{where}: no usable {boards} game{whose} in {len(paths)} SGF files{hint}")
         return _replace_data(files, folder, f"{name}_*.npz")
 
 
+def _as_list(kifu_dir: Folders) -> list[str | Path]:
+    """Return the folders as a list."""
+    return [kifu_dir] if isinstance(kifu_dir, str | Path) else list(kifu_dir)
+
+
+def _check_names(kifu_dir: Folders) -> None:
+    """Raise DataError for files of one name in several folders: labels would take the one for the other."""
+    seen: dict[str, str] = {}
+    for path in itertools.chain.from_iterable(map(list_sgf_files, _as_list(kifu_dir))):
+        name = Path(path).name
+        if name in seen:
+            raise DataError(f"{seen[name]} and {path} have the same name, by which labels find a game: rename one of "
+                            "them, and label it again")
+        seen[name] = path
+
+
 def generate_game_data(
-    kifu_dir: str | Path, label_paths: Sequence[str | Path], sizes: Sequence[int], workers: int | None, folder: Path,
+    kifu_dir: Folders, label_paths: Sequence[str | Path], sizes: Sequence[int], workers: int | None, folder: Path,
     choice: ValueChoice = ALL_VALUES,
 ) -> list[str]:
     """Turn the games of `kifu_dir` and the labels of their positions into <folder>/games_{k}.npz; return the paths.
 
     Games on boards of all `sizes` are used, each file has those of one size. Games that no file of labels knows teach
-    by their moves and results. Everything else as above. Raises DataError for labels that cannot be used, too.
+    by their moves and results. Everything else as above. Raises DataError for labels that cannot be used, too, and
+    where a name of theirs means several games.
     """
+    if label_paths:
+        _check_names(kifu_dir)
     teachers, report = read_all_labels(label_paths), GameReport()
     bare: list[str] = []
 

@@ -12,7 +12,7 @@ from nn.data.value_choice import ValueChoice
 class Sources:
     """Folders of games, and what is taken from them."""
 
-    kifu_dir: str  # records, or the archive of self-play of reinforcement learning
+    kifu_dir: str | tuple[str, ...]  # records, or the archive of self-play of reinforcement learning
     rl: bool
     pooled: bool  # files of moves, for networks other than the lecture's
     sizes: tuple[int, ...]  # of boards
@@ -29,7 +29,7 @@ class Sources:
         the folders cannot be used; the files of before are intact then.
         """
         if self.rl:
-            return self._read_archive(self.kifu_dir, folder)
+            return self._read_archive(str(self.kifu_dir), folder)
         if not self.pooled:
             generate_supervised_learning_data("", self.kifu_dir, self.sizes[0], self.workers, folder, self.choice)
             return

@@ -24,6 +24,7 @@ from nn.network.weights import load_network
 from nn.training.learn import SUPERVISED, TrainConfig, TrainError, train
 from nn.training.precision import FullPrecision
 from nn.training.trainer import Trainer
+from tests.files import write_files
 from tests.nn.samples import make_arrays, write_data
 from tests.reference.katago_model import TinyNetwork
 from tests.tools.in_process import ProgramRunner
@@ -333,12 +334,26 @@ def test_script_trains_and_reports(config: TrainConfig) -> None:
     (("--data-dir", "/nonexistent"), 2, "--kifu-dir"),
     (("--kifu-dir", "/nonexistent"), 2, "does not exist"),
     (("--size", "20"), 2, "--size"),
+    (("--rl", "true", "--kifu-dir", ".", "--kifu-dir", ".."), 2, "--rl true learns from one folder"),
+    (("--task", "bad-moves", "--kifu-dir", ".", "--kifu-dir", ".."), 2, "--task bad-moves learns from one folder"),
     (("--value-blend", "1.5"), 2, "--value-blend"),
     (("--test-share", "1"), 2, "--test-share"),
 ])
 def test_script_refuses_in_words(options: tuple[str, ...], status: int, text: str) -> None:
     got, error = run_script(*options)
     assert got == status and text in error and "Traceback" not in error
+
+
+def test_games_of_several_folders_are_learnt_from(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("first", "second")]
+    for folder, points in zip(folders, ("aa", "bb"), strict=True):
+        write_files(folder, {"a.sgf": f"(;SZ[5]KM[0.5]RE[B+24.5];B[{points}])"})
+        (folder / "sub").mkdir()
+    options = [word for folder in folders for word in ("--kifu-dir", str(folder))]
+    status, said = run_script("--size", "5", "--data-dir", str(tmp_path / "data"), *options, "--dry-run", "true",
+                              "--use-gpu", "false", "--batch-size", "2")
+    assert status == 0 and "2 games, 2 positions" in said
+    assert all(f"{folder}: not read: 1 sub-folders (sub)" in said for folder in folders)
 
 
 def test_a_full_disk_is_one_line(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:

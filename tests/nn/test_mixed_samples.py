@@ -39,6 +39,17 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_labels_do_not_choose_between_two_games_of_one_name(folder: Path) -> None:
+    """Where there are no labels, games may be called alike."""
+    write_files(folder / "more", {name: GAMES[name] for name in ("a.sgf", "d.sgf")})
+    both = [folder / "games", folder / "more"]
+    generate_game_data(both, [], SIZES, 1, folder)
+    assert open_data(folder).train_count == 25
+    with pytest.raises(DataError, match=r"games.a\.sgf and .*more.a\.sgf have the same name"):
+        generate_game_data(both, [folder / "labels.npz"], SIZES, 1, folder)
+    assert open_data(folder).train_count == 25
+
+
 def open_data(folder: Path, test_share: float = 0.0) -> MixedSamples:
     data = open_game_samples(sorted(folder.glob("games_*.npz")), RICH, SIZES, 3, 1, test_share, 1.0)
     assert isinstance(data, MixedSamples)
