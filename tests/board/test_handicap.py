@@ -105,3 +105,13 @@ def test_free_handicap_is_spread_out_from_all_stones() -> None:
         room = {(y, x): min(abs(y - row) + abs(x - column) for row, column in points[:count])
                 for y in inside for x in inside}
         assert room[points[count]] == max(room.values())
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("size", range(5, 20))
+def test_free_handicap_wastes_no_stone_at_the_edge(size: int) -> None:
+    many = (10, 16, 25, 30) if size >= 13 else ()
+    for stones, least in [(count, 2) for count in range(2, 10)] + [(count, 3) for count in many]:
+        lines = [min(*divmod(pos, size + 2), *(size + 1 - place for place in divmod(pos, size + 2)))
+                 for pos in get_free_handicap(size, stones)]
+        assert min(lines) >= least, (stones, lines)
