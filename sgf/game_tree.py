@@ -217,8 +217,10 @@ class GameTree:
     def _set_up(self, board: GoBoard, node: Tree_node) -> None:
         """Put the set-up stones of a node on a board, on which the game begins anew."""
         letter = node.get_raw("PL").decode(errors="replace").strip()[:1].upper() if node.has_property("PL") else ""
-        to_move = COLORS.get(letter)
-        if not node.has_setup_stones() and (to_move is None or board.moves > 1):
+        to_move, has_stones, is_begun = COLORS.get(letter), node.has_setup_stones(), board.moves > 1
+        if to_move is None and (has_stones or node.parent is None):
+            to_move = self._next_mover(node) or (board.get_to_move() if is_begun else None)
+        if not has_stones and (to_move in (None, board.get_to_move()) or is_begun):
             return
         try:
             added = [{to_pos(row, column, self.size) for row, column in points} for points in node.get_setup_stones()]
@@ -229,6 +231,18 @@ class GameTree:
             board.set_up(black, white, to_move)
         except ValueError as error:
             raise SGFError(SET_UP, f"set-up stones: {str(error) or 'not a list of points'}") from None
+
+    @staticmethod
+    def _next_mover(node: Tree_node) -> Stone | None:
+        """Return who moves first below a node, in its main line; None for nobody, or if stones are set up before."""
+        while len(node):
+            node = node[0]
+            if node.has_setup_stones():
+                return None
+            for letter, color in COLORS.items():
+                if node.has_property(letter):
+                    return color
+        return None
 
     # --- changing -----------------------------------------------------------------------------------------------
 

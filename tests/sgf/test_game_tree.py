@@ -58,6 +58,18 @@ def test_who_is_to_move_before_the_first_move_begins_nothing_anew() -> None:
     assert read("(;SZ[3];B[aa];PL[W];W[bb])").board_at(3).moves == 3
 
 
+@pytest.mark.parametrize(("record", "node", "color"), [
+    ("(;SZ[3]AB[aa]AW[bb];W[cc])", 0, Stone.WHITE), ("(;SZ[3];W[cc];B[aa])", 0, Stone.WHITE),
+    ("(;SZ[3]AB[aa][bb];B[cc])", 0, Stone.BLACK), ("(;SZ[3]AB[aa][bb];C[so];W[cc])", 1, Stone.WHITE),
+    ("(;SZ[3]AB[aa]AW[bb]PL[B];W[cc])", 0, Stone.BLACK), ("(;SZ[3]AB[aa]AW[bb];AB[ac];W[cc])", 0, Stone.BLACK),
+    ("(;SZ[3];B[aa];AW[bb])", 2, Stone.WHITE), ("(;SZ[3];B[aa];W[bb];AE[bb];W[cc])", 3, Stone.WHITE),
+    ("(;SZ[3];B[aa];W[bb];AB[cc])", 3, Stone.BLACK), ("(;SZ[3])", 0, Stone.BLACK),
+    ("(;SZ[3];B[aa];C[so])", 0, Stone.BLACK),
+])
+def test_the_record_tells_who_is_to_move_where_no_property_does(record: str, node: int, color: Stone) -> None:
+    assert read(record).board_at(node).get_to_move() == color
+
+
 def test_handicap_names_win_rates_and_result() -> None:
     tree = GameTree.new(9, Rules(), handicap=3)
     assert tree.board_at(ROOT).get_to_move() == Stone.WHITE and len(tree.board_at(ROOT).get_handicap_history()) == 3
