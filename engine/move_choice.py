@@ -52,10 +52,16 @@ class ResignPolicy:
     def would_resign(self, board: GoBoard, color: Stone, winrate: float) -> bool:
         """Tell whether `color` resigns if this is the win rate before its next move; remember nothing."""
         # Who gave a handicap is behind at first, and plays on to see what happens.
-        share = HANDICAP_RESIGN_SHARE if board.get_handicap_history() else RESIGN_SHARE
+        share = HANDICAP_RESIGN_SHARE if has_handicap(board) else RESIGN_SHARE
         min_move = int(share * board.board_size ** 2) if self.min_move is None else self.min_move
         bad_moves = self._bad_moves.get(color, 0) + 1
         return winrate < self.threshold and bad_moves >= self.streak and board.moves >= min_move
+
+
+def has_handicap(board: GoBoard) -> bool:
+    """Tell whether Black has handicap stones: set up, or played one after the other, as gtp2ogs and records do it."""
+    played = [color for color, pos in board.get_move_history() if pos != PASS]
+    return bool(board.get_handicap_history()) or played[:2] == [Stone.BLACK, Stone.BLACK]
 
 
 def draw_by_visits(found: SearchResult, temperature: float, rng: random.Random) -> int:

@@ -184,6 +184,18 @@ def test_who_gave_a_handicap_plays_on_for_longer(handicap: bool, moves: int):
     assert board.moves == moves
 
 
+@pytest.mark.parametrize("stones", [["b A1", "b E5"], ["b A1", "w pass", "b E5"]])
+def test_handicap_stones_may_be_played_one_after_the_other(stones: list[str]):
+    gtp = Controller()
+    gtp.ask("boardsize 5")
+    for stone in stones:
+        gtp.ask(f"play {stone}")
+    policy, board = ResignPolicy(0.05, 1, None), gtp.engine.board
+    while not policy.decide(board, Stone.WHITE, 0.01):
+        gtp.ask(f"play {'w' if board.moves % 2 else 'b'} pass")
+    assert board.moves == 12
+
+
 def test_resign_streak_is_broken_by_a_better_move():
     gtp = Controller()
     board = gtp.engine.board
