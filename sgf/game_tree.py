@@ -215,12 +215,12 @@ class GameTree:
         return board
 
     def _set_up(self, board: GoBoard, node: Tree_node) -> None:
-        """Put the set-up stones of a node on a board, on which the game begins anew."""
+        """Put the set-up stones of a node on a board, or turn to its side to move; there the game begins anew."""
         letter = node.get_raw("PL").decode(errors="replace").strip()[:1].upper() if node.has_property("PL") else ""
-        to_move, has_stones, is_begun = COLORS.get(letter), node.has_setup_stones(), board.moves > 1
+        to_move, has_stones = COLORS.get(letter), node.has_setup_stones()
         if to_move is None and (has_stones or node.parent is None):
-            to_move = self._next_mover(node) or (board.get_to_move() if is_begun else None)
-        if not has_stones and (to_move in (None, board.get_to_move()) or is_begun):
+            to_move = self._next_mover(node) or (board.get_to_move() if board.moves > 1 else None)
+        if not has_stones and to_move in (None, board.get_to_move()):
             return
         try:
             added = [{to_pos(row, column, self.size) for row, column in points} for points in node.get_setup_stones()]

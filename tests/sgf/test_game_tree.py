@@ -58,6 +58,13 @@ def test_who_is_to_move_before_the_first_move_begins_nothing_anew() -> None:
     assert read("(;SZ[3];B[aa];PL[W];W[bb])").board_at(3).moves == 3
 
 
+def test_the_turn_may_change_in_the_middle() -> None:
+    tree = read("(;SZ[3];B[aa];PL[B];B[bb])")
+    assert [tree.board_at(node).get_to_move() for node in range(4)] == [
+        Stone.BLACK, Stone.WHITE, Stone.BLACK, Stone.WHITE]
+    assert picture(tree, 3) == "X.. .X. ..."
+
+
 @pytest.mark.parametrize(("record", "node", "color"), [
     ("(;SZ[3]AB[aa]AW[bb];W[cc])", 0, Stone.WHITE), ("(;SZ[3];W[cc];B[aa])", 0, Stone.WHITE),
     ("(;SZ[3]AB[aa][bb];B[cc])", 0, Stone.BLACK), ("(;SZ[3]AB[aa][bb];C[so];W[cc])", 1, Stone.WHITE),
