@@ -29,10 +29,10 @@ SET_UP_NAMES = frozenset(name for name, _ in SET_UP_PROPERTIES)
 class SGFReader:
     """The main line of one game, with its set-up stones; colors are those written in the file.
 
-    Members: size, komi, note (what is odd about the record, empty if nothing is), result, margin (by which Black won,
-    NaN if not counted, or more than a board can have), handicap, event, black_player_name, white_player_name,
-    application, copyright, black_stones and white_stones (pos of the stones set up before the first move), to_move
-    (side to move first), moves, colors (pos and color of each move).
+    Members: size, komi, tells_komi (whether that is the record's), note (what is odd about the record, empty if
+    nothing is), result, margin (by which Black won, NaN if not counted, or more than a board can have), handicap,
+    event, black_player_name, white_player_name, application, copyright, black_stones and white_stones (pos of the
+    stones set up before the first move), to_move (side to move first), moves, colors (pos and color of each move).
     """
 
     def __init__(self, source: str | Path | bytes, board_size: int | None = None, literal: bool = False) -> None:
@@ -115,9 +115,9 @@ class SGFReader:
         """Set komi, and the note where the text is no komi: some servers write 375 for 3.75."""
         komi = parse_number(text)
         if komi is not None and abs(komi) <= MAX_KOMI:
-            self.komi, self.note = komi, ""
+            self.komi, self.tells_komi, self.note = komi, True, ""
         else:
-            self.komi = DEFAULT_KOMI
+            self.komi, self.tells_komi = DEFAULT_KOMI, False
             self.note = f"KM[{text[:20]}] is no komi: it counts as unknown" if text else ""
 
     def _set_up(self, node: Node) -> None:

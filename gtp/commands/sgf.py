@@ -89,7 +89,7 @@ class SgfCommands(CommandGroup):
             reader = SGFReader.from_nodes(nodes, None if "SZ" in nodes[0] else game.board.board_size)
             if not game.can_play(reader.size):
                 raise ValueError(f"nobody plays {reader.size}x{reader.size} here")
-            komi = reader.komi if "KM" in nodes[0] else game.board.get_komi()
+            komi = reader.komi if reader.tells_komi else game.board.get_komi()
             board = self._play_record(reader, komi, move_number)
             if reader.note:
                 print_err(reader.note)

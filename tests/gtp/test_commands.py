@@ -312,6 +312,15 @@ def test_loadsgf_goes_to_the_position_before_a_move(gtp: Controller, tmp_path: P
     assert gtp.ask("get_komi") == "5.5"
 
 
+@pytest.mark.parametrize("komi", ["KM[375]", "KM[]", ""])
+def test_loadsgf_keeps_the_komi_where_the_record_tells_none(gtp: Controller, tmp_path: Path, komi: str):
+    file = tmp_path / "game.sgf"
+    file.write_text(f"(;SZ[9]{komi}HA[2]AB[cc][gg];W[ee])")
+    gtp.ask("komi 0.5")
+    gtp.ask(f"loadsgf {file}")
+    assert gtp.ask("get_komi") == "0.5"
+
+
 def test_loadsgf_does_not_look_behind_the_move(gtp: Controller, tmp_path: Path):
     """Stones set up later, and illegal moves, are no hindrance; who begins is known before the first move, too."""
     file = tmp_path / "later.sgf"
