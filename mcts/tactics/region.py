@@ -5,8 +5,9 @@ import numpy as np
 from board.state import EMPTY, WIDTH, State
 from common.kernel import kernel
 
-# Marks of points: closed in, and those of the strings around that have few liberties outside.
-INSIDE, BESIDE = 1, 2
+# Marks of points: closed in, those of the strings around that have few liberties outside, and the stones elsewhere,
+# where both may play once they are taken.
+INSIDE, BESIDE, STANDING = 1, 2, 3
 # With so many liberties outside a string is no part of the region: it takes as many moves elsewhere to capture it.
 OUTSIDE_LIBERTIES = 3
 # With so many it is safe from there.
@@ -87,6 +88,14 @@ def mark_region(state: State, target: int, most_points: int, region: np.ndarray,
 
 
 @kernel
+def mark_standing(state: State, region: np.ndarray) -> None:
+    """Mark the stones that a region leaves out: moves in it may take some, and then go on there. Modifies region."""
+    for pos in range(len(region)):
+        if region[pos] == 0 and state.string_id[pos] != 0:
+            region[pos] = STANDING
+
+
+@kernel
 def most_outside(state: State, target: int, region: np.ndarray, outside: np.ndarray) -> int:
     """Return the most liberties outside of a string that closes a region in, those left aside with MOST_OUTSIDE.
 
@@ -114,7 +123,7 @@ def is_taken_from_outside(state: State, attacker: int, region: np.ndarray, moves
         if region[pos] != INSIDE:
             continue
         for side in (pos - width, pos - 1, pos + 1, pos + width):
-            if region[side] == 0 and state.stones[side] == attacker:
+            if (region[side] == 0 or region[side] == STANDING) and state.stones[side] == attacker:
                 liberties = state.liberties[state.string_id[side]]
                 if liberties <= moves and liberties == count_outside(
                         state, state.string_id[side], region, False, outside):

@@ -3,6 +3,7 @@
 from board.state import State
 from common.kernel import kernel
 from mcts.tactics.dfpn import SAFE, UNKNOWN, ProofTask, ProofWork, prove, set_position
+from mcts.tactics.region import INSIDE, mark_standing
 
 
 @kernel
@@ -18,6 +19,8 @@ def settle(work: ProofWork, state: State, to_move: int, question: ProofTask) -> 
     CAPTURED holds although the defender plays elsewhere, SAFE although he need not: where a string around may be taken
     from there in time, but might get away as well, nothing is known. Modifies work.
     """
+    if work.region[question.target] == INSIDE:
+        mark_standing(state, work.region)
     asked, nodes, is_sure = question, 0, True
     while True:
         set_position(work, state, to_move)

@@ -54,6 +54,11 @@ TAKEN_FROM_OUTSIDE = """
 O X X
 X X X
 """
+TAKEN_STONES_LEAVE_ROOM = """
+X O .
+. X X
+X . O
+"""
 RACE = """
 . . . . . . .
 . . . . . . .
@@ -181,6 +186,11 @@ def test_what_is_called_captured_is_so_wherever_the_defender_plays() -> None:
 def test_an_enclosing_string_is_taken_from_outside() -> None:
     """Black A3 takes a stone of those that close Black in, and has liberties then."""
     assert ask(TAKEN_FROM_OUTSIDE, "C2", Stone.BLACK)[0] == SAFE
+
+
+def test_where_stones_were_taken_both_may_play() -> None:
+    """White takes A3 and then A1, which stands beside no point that is closed in, and needs the room it leaves."""
+    assert ask(TAKEN_STONES_LEAVE_ROOM, "B3", Stone.WHITE)[0] == SAFE
 
 
 def test_a_race_is_lost_to_moves_outside() -> None:
