@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pytest
 
+from board.go_board import GoBoard
 from board.stone import Stone
 from common.kernel import without_compiler
 from mcts.tactics.capture import MOST_POINTS, solve
@@ -116,6 +117,39 @@ def test_what_every_player_knows(diagram: str, target: str, first: Stone, result
     found, line = ask(diagram, target, first)
     assert found == RESULTS[result]
     assert move is None or line[0] == move
+
+
+# Eye spaces: "." and, where one point decides, "*" on that point.
+VITAL = {"pyramid four": (".*.", " . "), "bulky five": (".*.", ".. "), "cross of five": (" . ", ".*.", " . "),
+         "rabbity six": (" . ", ".*.", " .."), "bent three": ("*.", ". ")}
+ALIVE = {"zigzag four": (".. ", " .."), "L of four": ("...", ".  "), "U of five": ("...", ". ."),
+         "V of five": ("...", ".  ", ".  "), "two rows of three": ("...", "...")}
+
+
+def enclosed(eye_space: tuple[str, ...]) -> GoBoard:
+    """Return 9x9 with White around an eye space at the upper edge, and Black around White, with liberties outside."""
+    around = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1)]
+    eye = {(x + 4, y + 1) for y, row in enumerate(eye_space) for x, point in enumerate(row) if point != " "}
+    white = {(x + dx, y + dy) for x, y in eye for dx, dy in around if y + dy > 0} - eye
+    black = {(x + dx, y + dy) for x, y in white for dx, dy in around if y + dy > 0} - eye - white
+    board = GoBoard(9)
+    board.set_up([board.POS(*point) for point in black], [board.POS(*point) for point in white])
+    return board
+
+
+@pytest.mark.parametrize("name", [*VITAL, *ALIVE])
+def test_eye_spaces(name: str) -> None:
+    """Whoever takes the vital point decides; without one, shapes of four and more but the square live."""
+    eye_space = (VITAL | ALIVE)[name]
+    board = enclosed(eye_space)
+    target = next(pos for pos in board.onboard_pos if board.board[pos] == Stone.WHITE)
+    with without_compiler():
+        black, white = (solve(board, target, color) for color in (Stone.BLACK, Stone.WHITE))
+    if name in ALIVE:
+        assert black.result == white.result == SAFE
+    else:
+        vital = next(board.POS(row.index("*") + 4, y + 1) for y, row in enumerate(eye_space) if "*" in row)
+        assert (black.result, white.result) == (CAPTURED, SAFE) and black.line[0] == white.line[0] == vital
 
 
 def random_problem(seed: int) -> tuple[Game, int]:
