@@ -21,7 +21,7 @@ from board.constant import BOARD_SIZE, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteRange, run_command
 from common.exit_status import tell_failures
 from engine.options import find_file, find_model
-from nn.model_file import CLASSIFIER_FILE, find_classifier
+from nn.model_file import CLASSIFIER_FILE, find_specialist
 from tools.benchlib.measure import BenchSettings, Figure
 from tools.benchlib.options import (
     BOARD_SIZE_OPTION,
@@ -158,7 +158,12 @@ def ownership(**options: Any) -> None:
 
 
 @main.command()
-@with_options(*JUDGED_GAMES, count_games(500, "Games to judge, the last ones of the folder."))
+@with_options(
+    *JUDGED_GAMES, count_games(500, "Games to judge, the last ones of the folder."),
+    click.option("--labels", type=click.Path(exists=True), multiple=True,
+                 help="File of a teacher's labels of the games, or folder of such files: what the network says is "
+                      "compared with them, not with the moves that were played; may be given more than once."),
+)
 def judgment(**options: Any) -> None:
     """How many moves of games the network finds, and how far off its win rates are (not its speed)."""
     from tools.benchlib.judgment_bench import measure_judgment
@@ -238,7 +243,7 @@ def bad_moves(classifier: str, **options: Any) -> None:
     from tools.benchlib.bad_moves_bench import measure_bad_moves
 
     path = find_file(classifier, "classifier", "give its path with --classifier")
-    run_with_model([measure_bad_moves], classifier=find_classifier(path, options["board_size"]), **options)
+    run_with_model([measure_bad_moves], classifier=find_specialist(path, options["board_size"]), **options)
 
 
 @main.command()

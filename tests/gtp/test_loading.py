@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from board.stone import Stone
 from common import kernel
@@ -28,6 +29,7 @@ from gtp.reader import LineReader
 from nn.classifier import ClassifierError
 from nn.inference.loading import load_evaluator
 from nn.model_file import ANY_SIZE, ModelFileError, find_sizes, find_specialist
+from nn.network.dual_net import DualNet
 from nn.network.pooled_net import PooledConfig, PooledNet
 from nn.network.weights import save_network
 from tests.gtp.players import ROOT, Controller, FakeEvaluator
@@ -269,3 +271,16 @@ def test_a_network_of_one_size_plays_in_the_place_of_another_there(size: int | N
     evaluator: Any = make_source(EngineOptions(model=str(tmp_path / "own.bin"))).load(size)
     assert evaluator.facts.filters == filters
     assert find_specialist("none", size) == "none" and find_specialist("a.bin,b.bin", size) == "a.bin,b.bin"
+
+
+@pytest.mark.parametrize(("size", "file"), [
+    (11, "own.bin"), (12, "own-19x19.bin"), (13, "own-13x13.bin"), (18, "own-19x19.bin"), (19, "own-19x19.bin"),
+])
+def test_the_network_of_the_largest_board_plays_on_large_ones(size: int, file: str, tmp_path: Path):
+    net = PooledNet(PooledConfig(filters=4, blocks=1))
+    for name in ("own", "own-13x13", "own-19x19"):
+        save_network(net, tmp_path / f"{name}.bin")
+    assert Path(find_specialist(tmp_path / "own.bin", size)).name == file
+    save_network(DualNet(torch.device("cpu"), 19, 4, 1), tmp_path / "own-19x19.bin")  # which plays no other
+    assert Path(find_specialist(tmp_path / "own.bin", size)).name == (
+        "own.bin" if file == "own-19x19.bin" and size < 19 else file)

@@ -10,6 +10,7 @@ import torch
 from board.geometry import get_geometry
 from board.go_board import GoBoard
 from board.stone import Stone
+from nn.data.labels import pack_policies, read_all_labels
 from nn.feature import generate_input_planes
 from nn.inference.loading import load_evaluator
 from nn.network.kinds import make_pooled_net
@@ -18,7 +19,7 @@ from sgf.reader import SGFReader
 from tests.files import write_files
 from tests.tools.in_process import ProgramRunner
 from tools.bench import main
-from tools.benchlib.judgment_bench import judge, read_last_games, show_games
+from tools.benchlib.judgment_bench import judge, judge_by_teacher, read_last_games, show_games
 
 SIZE = 5
 GAMES = {
@@ -62,6 +63,44 @@ def test_moves_and_win_rates_are_compared(games: Path, model: str) -> None:
     share, error = judge(samples, evaluator)
     assert share == pytest.approx(np.mean(found))
     assert error == pytest.approx(np.sqrt(np.mean(np.square(errors))), abs=1e-3)  # recorded in half precision
+
+
+def write_labels(path: Path) -> None:
+    """Write labels of the four positions of a.sgf: each has one move, and a win rate and a lead of its own."""
+    policy = np.zeros((4, SIZE**2 + 1), dtype=np.float32)
+    policy[np.arange(4), [3, 9, 20, 25]] = 1.0
+    count, index, value = pack_policies(policy)
+    np.savez(path, names=np.array(["a.sgf"]), offset=np.array([0, 4]), policy_count=count, policy_index=index,
+             policy_value=value, win_rate=np.array([0.125, 0.25, 0.5, 1.0], np.float16),
+             lead=np.array([-8, -2, 0, 16], np.float16), ownership=np.zeros((4, SIZE**2), np.uint8))
+
+
+def test_a_teacher_is_compared_with(games: Path, model: str, tmp_path: Path) -> None:
+    """Not with the moves played, nor with the win rates recorded beside them."""
+    write_labels(tmp_path / "labels.npz")
+    evaluator, (game, _) = load_evaluator(model, SIZE), read_last_games(games, 2, SIZE)
+    teacher = read_all_labels([tmp_path / "labels.npz"]).of_game(game.name, SIZE, 4)
+    assert teacher is not None
+    samples = show_games([game], evaluator, [teacher])
+    logits, chances, lead, _ = evaluator(next(iter(samples.batches(np.arange(4), np.zeros(4, np.int64))))[0].planes)
+    assert lead is not None
+    share, rate, points = judge_by_teacher(samples, evaluator)
+    assert share == np.mean(np.argmax(logits, axis=1) == [3, 9, 20, 25])
+    errors = chances[:, 2] + 0.5 * chances[:, 1] - [0.125, 0.25, 0.5, 1.0]
+    assert rate == pytest.approx(np.sqrt(np.mean(np.square(errors))))
+    assert points == pytest.approx(np.mean(np.abs(lead - [-8, -2, 0, 16])))
+
+
+def test_the_command_compares_with_labels(games: Path, model: str, tmp_path: Path) -> None:
+    """Games that have none are left out; where none has any it says so in one line."""
+    write_labels(tmp_path / "labels.npz")
+    options = ["judgment", "--kifu-dir", str(games), "--model", model, "--size", str(SIZE), "--labels",
+               str(tmp_path / "labels.npz")]
+    done = ProgramRunner().invoke(main, options)
+    assert done.exit_code == 0 and "judgment: 4 positions of 1 games with labels" in done.output, done.output
+    assert [done.output.count(f"{what} off the teacher's") for what in ("win rate", "lead")] == [2, 2]
+    none = ProgramRunner().invoke(main, [*options, "--games", "1"])
+    assert none.exit_code == 2 and "none of its last 1 games has labels" in none.output and none.output.count("\n") == 1
 
 
 def test_the_last_games_are_read_in_order(games: Path) -> None:

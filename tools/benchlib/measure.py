@@ -32,6 +32,7 @@ class BenchSettings:
     model: str = "none"
     use_gpu: bool = False
     kifu_dir: Path | None = None
+    labels: tuple[str, ...] = ()  # of the games in kifu_dir: files, and folders of them
     classifier: str = ""
     board_size: int = 9
     games: int = 60
