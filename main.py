@@ -179,7 +179,8 @@ def check_values(options: EngineOptions) -> None:
 @click.option("--model", default=DEFAULT_MODEL, show_default=True,
               help="Model file, looked up in the current directory, then beside the program; a network of KataGo "
                    "(.bin.gz or .txt.gz); FILE,FILE,...: the mean of several; none: play without one, by playouts. "
-                   "Beside NAME.bin, NAME-9x9.bin plays on 9x9, and so for other sizes.")
+                   "Beside NAME.bin, NAME-9x9.bin plays on 9x9, and so for other sizes; NAME-19x19.bin, too, where "
+                   f"boards of {LARGE_BOARD}x{LARGE_BOARD} and larger have none of their own.")
 @click.option("--value-model", default="", metavar="FILE",
               help="Model file that tells values in place of --model's, which tells the policy then, as in AlphaGo.")
 @click.option("--use-gpu", type=click.BOOL, default=False, show_default=True, help="Run the network on the first GPU.")

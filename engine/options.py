@@ -17,8 +17,8 @@ from nn.model_file import (
     CLASSIFIER_FILE,
     RANDOM_MODEL,
     ModelFileError,
-    find_classifier,
     find_common_sizes,
+    find_specialist,
     split_models,
     tells_lead,
 )
@@ -217,7 +217,7 @@ class EngineOptions:
             return params
         if self.prune is None and board_size in CLASSIFIER_SIZES:
             params = replace(params, prune=PLAYOUT_PRUNE)
-        return replace(params, classifier=find_classifier(path, board_size))
+        return replace(params, classifier=find_specialist(path, board_size))
 
     def _choose_tactics(self, usual: Tactics) -> Tactics:
         """Return how far strings are looked at: as the options say, or else as is usual."""

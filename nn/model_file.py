@@ -21,7 +21,7 @@ from common.exit_status import ProgramError
 RANDOM_MODEL = "none"
 # Stands between the files of an ensemble.
 BETWEEN_MODELS = ","
-# The bundled classifier of bad moves (nn/classifier.py), and the boards for which that of the largest one is used.
+# The bundled classifier of bad moves (nn/classifier.py), and the boards on which the file for the largest one is used.
 CLASSIFIER_FILE, LARGE_BOARD = "model/bad-moves.npz", 12
 # The tensor of a DualNet whose first side is the number of moves, the pass included.
 POLICY_WEIGHTS = "policy_head.fc_layer.weight"
@@ -89,18 +89,19 @@ def split_models(model: str | Path) -> list[str]:
 
 
 def find_specialist(model: str | Path, board_size: int | None) -> str:
-    """Return the file that plays in a model's place on boards of a size, None for the usual one.
+    """Return the file that plays, or judges, in a file's place on boards of a size, None for the usual one.
 
-    That is NAME-9x9.bin beside NAME.bin, for 9x9, if there is one, and else the model itself.
+    That is NAME-9x9.bin beside NAME.bin for 9x9, and NAME-19x19.bin for large boards that have none of their own, if it
+    plays these; else the file itself.
     """
     size, path = board_size or BOARD_SIZE, Path(model)
-    special = path.with_name(f"{path.stem}-{size}x{size}{path.suffix}")
-    return str(special if os.path.isfile(path) and os.path.isfile(special) else model)
-
-
-def find_classifier(path: str | Path, board_size: int) -> str:
-    """Return the file that judges boards of a size: for large ones NAME-19x19.npz beside NAME.npz, if there is one."""
-    return find_specialist(path, MAX_BOARD_SIZE if board_size >= LARGE_BOARD else board_size)
+    own, large = (path.with_name(f"{path.stem}-{width}x{width}{path.suffix}") for width in (size, MAX_BOARD_SIZE))
+    if not os.path.isfile(path):
+        return str(model)
+    if os.path.isfile(own):
+        return str(own)
+    is_large = size >= LARGE_BOARD and os.path.isfile(large)
+    return str(large if is_large and size in (_find_sizes(str(large)) or ANY_SIZE) else model)
 
 
 def read_pickle(archive: zipfile.ZipFile, name: str) -> bytes:
