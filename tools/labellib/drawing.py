@@ -129,7 +129,7 @@ class Drawer:
         self._of_student = rng.random((count, 2)) < (0.5 if self._student else 0.0)
 
     def _place_handicap(self, share: float) -> list[list[int]]:
-        """Begin such a share of the games with handicap stones, with White to move; return the pos of each game's."""
+        """Begin such a share of the games with handicap stones, with White to move; return each one's pos [H]."""
         rng, size = self._rng, self._size
         self._decides_from = np.full(SHARD_GAMES, DECIDED_MOVES)
         handicap: list[list[int]] = [[] for _ in range(SHARD_GAMES)]
