@@ -334,7 +334,6 @@ def test_script_trains_and_reports(config: TrainConfig) -> None:
     (("--data-dir", "/nonexistent"), 2, "--kifu-dir"),
     (("--kifu-dir", "/nonexistent"), 2, "does not exist"),
     (("--size", "20"), 2, "--size"),
-    (("--rl", "true", "--kifu-dir", ".", "--kifu-dir", ".."), 2, "--rl true learns from one folder"),
     (("--task", "bad-moves", "--kifu-dir", ".", "--kifu-dir", ".."), 2, "--task bad-moves learns from one folder"),
     (("--value-blend", "1.5"), 2, "--value-blend"),
     (("--test-share", "1"), 2, "--test-share"),
