@@ -253,9 +253,9 @@ def main(**options: Any) -> None:
     """Train a network from game records or from self-play; the same command goes on with an interrupted run."""
     task, kifu_dirs = options.pop("task"), options.pop("kifu_dir")
     kifu_dir = kifu_dirs[-1] if kifu_dirs else None  # where there can be but one, of self-play: the last holds
-    if len(kifu_dirs) > 1 and task == "bad-moves":
-        raise TrainError("--task bad-moves learns from one folder: give one --kifu-dir")
     if task == "bad-moves":
+        if len(kifu_dirs) > 1:
+            raise TrainError("--task bad-moves learns from one folder: give one --kifu-dir")
         return learn_bad_moves({**options, "kifu_dir": kifu_dir})
     rl, archive, workers, labels, dry_run = map(options.pop, ("rl", "archive", "workers", "labels", "dry_run"))
     options["self_play"] = archive is not None

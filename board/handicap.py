@@ -49,12 +49,12 @@ def get_free_handicap(board_size: int, stones: int) -> list[int]:
     # Large boards have room enough to leave the two lines at the edge for last.
     margin = 3 if board_size >= FOURTH_LINE_SIZE else 1
     room = dict.fromkeys(((x, y) for y in inside for x in inside), math.inf)  # of free points: steps to a stone
+    lines = {point: _line(point, board_size) for point in room}
     result: list[int] = []
     while len(result) < stones:
         if len(result) < len(customary):
             y, x = divmod(customary[len(result)], width)
         else:
-            lines = {point: _line(point, board_size) for point in room}
             x, y = max(room, key=lambda point: (min(lines[point], margin), room[point], lines[point]))
         result.append(x + y * width)
         del room[x, y]

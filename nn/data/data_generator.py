@@ -52,10 +52,9 @@ from sgf.grammar import OTHER_PLAYER, SGFError
 
 # Files (or pieces of large files) that a worker reads at a time.
 PIECES_PER_TASK = 64
-
-
-# A folder of games, or several.
+# A folder of games, or several; and each with the files of games that it has.
 Folders = str | Path | Sequence[str | Path]
+Listed = list[tuple[str | Path, list[str]]]
 
 
 class NoTrainingDataError(ProgramError):
@@ -76,24 +75,23 @@ def generate_supervised_learning_data(
     """
     folder = Path(program_dir) / "data" if data_dir is None else Path(data_dir)
     report = GameReport()
-    result = _make_files(kifu_dir, folder, "sl_data", [board_size], workers, report,
+    result = _make_files(_list_games(kifu_dir), folder, "sl_data", [board_size], workers, report,
                          partial(write_data_file, choice=choice), choice.player)
     print_err(report.summary())
     return result
 
 
 def _make_files(
-    kifu_dir: Folders, folder: Path, name: str, sizes: Sequence[int], workers: int | None, report: GameReport,
+    listed: Listed, folder: Path, name: str, sizes: Sequence[int], workers: int | None, report: GameReport,
     write: Callable[[Path, list[Kifu], int], None], player: str,
 ) -> list[str]:
-    """Have the games of `kifu_dir` written to <folder>/<name>_{k}.npz, all of them or none; return the paths.
+    """Have the games that are listed written to <folder>/<name>_{k}.npz, all of them or none; return the paths.
 
     Each file is of one of the `sizes` of boards; if a `player` is named, only his games are used.
     """
-    folders, paths, left_out = _as_list(kifu_dir), [], ""
-    for one in folders:
-        paths += (found := list_sgf_files(one))
-        report.say(line := describe_left_out(one, found))
+    paths, left_out = [path for _, found in listed for path in found], ""
+    for kifu_dir, found in listed:
+        report.say(line := describe_left_out(kifu_dir, found))
         left_out += line
     with hold_data_folder(folder), TemporaryDirectory(prefix=f"{UNFINISHED}{name}_", dir=folder) as temporary:
         files: list[Path] = []
@@ -105,20 +103,21 @@ def _make_files(
             hint = "; sub-folders are not read: name one with --kifu-dir" if left_out else ""
             boards = " or ".join(f"{size}x{size}" for size in sizes)
             whose = f" of {player}" if player else ""
-            where = ", ".join(map(str, folders))
+            where = ", ".join(str(kifu_dir) for kifu_dir, _ in listed)
             raise NoTrainingDataError(f"{where}: no usable {boards} game{whose} in {len(paths)} SGF files{hint}")
         return _replace_data(files, folder, f"{name}_*.npz")
 
 
-def _as_list(kifu_dir: Folders) -> list[str | Path]:
-    """Return the folders as a list."""
-    return [kifu_dir] if isinstance(kifu_dir, str | Path) else list(kifu_dir)
+def _list_games(kifu_dir: Folders) -> Listed:
+    """Return each folder with its files of games; raises OSError."""
+    folders = [kifu_dir] if isinstance(kifu_dir, str | Path) else kifu_dir
+    return [(folder, list_sgf_files(folder)) for folder in folders]
 
 
-def _check_names(kifu_dir: Folders) -> None:
+def _check_names(listed: Listed) -> None:
     """Raise DataError for files of one name in several folders: labels would take the one for the other."""
     seen: dict[str, str] = {}
-    for path in itertools.chain.from_iterable(map(list_sgf_files, _as_list(kifu_dir))):
+    for path in (path for _, found in listed for path in found):
         name = Path(path).name
         if name in seen:
             raise DataError(f"{seen[name]} and {path} have the same name, by which labels find a game: rename one of "
@@ -136,8 +135,9 @@ def generate_game_data(
     by their moves and results. Everything else as above. Raises DataError for labels that cannot be used, too, and
     where a name of theirs means several games.
     """
+    listed = _list_games(kifu_dir)
     if label_paths:
-        _check_names(kifu_dir)
+        _check_names(listed)
     teachers, report = read_all_labels(label_paths), GameReport()
     bare: list[str] = []
 
@@ -146,7 +146,7 @@ def generate_game_data(
         bare.extend(game.name for game, labels in zip(games, found, strict=True) if labels is None)
         write_game_file(path, new_game_arrays(games, found, board_size, choice))
 
-    result = _make_files(kifu_dir, folder, "games", sizes, workers, report, write, choice.player)
+    result = _make_files(listed, folder, "games", sizes, workers, report, write, choice.player)
     print_err(f"{report.summary()}; {report.games - len(bare)} of the games have labels")
     if label_paths and bare:
         print_err(describe_bare(bare, "which teach by their moves and results"))

@@ -133,6 +133,7 @@ class Drawer:
         rng, size = self._rng, self._size
         self._decides_from = np.full(SHARD_GAMES, DECIDED_MOVES)
         handicap: list[list[int]] = [[] for _ in range(SHARD_GAMES)]
+        # Where no game has stones no random number is drawn: a run of before 0.27 goes on as it began.
         for g in np.flatnonzero(rng.random(SHARD_GAMES) < share).tolist() if share else ():
             fixed = get_fixed_handicap(size, int(rng.integers(2, max_fixed_handicap(size) + 1)))
             beside = rng.choice((-1, 1, -size - 2, size + 2), len(fixed))
