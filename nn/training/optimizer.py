@@ -3,9 +3,10 @@
 Letters: N matrices, R rows of a matrix (output channels), C its columns (input channels times 9).
 """
 
+import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -15,6 +16,7 @@ from nn.training.network_options import OPTIMIZERS
 from nn.training.run_config import TrainConfig, TrainError
 
 Tensors = list[torch.Tensor]
+Kind = TypeVar("Kind", bound=type[torch.optim.Optimizer])
 
 NEWTON_SCHULZ_STEPS = 5
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # of the polynomial a s + b s^3 + c s^5 of a singular value s
@@ -35,6 +37,33 @@ def orthogonalize(matrices: torch.Tensor) -> torch.Tensor:
     return wide.mT if is_tall else wide
 
 
+def never_compiled(kind: Kind) -> Kind:
+    """Take from a kind of optimizer what shields it from torch.compile, which nobody asks for here.
+
+    The shields import the compiler, torch._dynamo, which makes the start of a training twice as long as torch alone.
+    """
+    for name in ("add_param_group", "zero_grad", "state_dict", "load_state_dict"):
+        setattr(kind, name, inspect.unwrap(getattr(kind, name)))
+    kind.step = torch.no_grad()(inspect.unwrap(kind.step))  # type: ignore[method-assign]
+    return kind
+
+
+@never_compiled
+class SGD(torch.optim.SGD):
+    """SGD."""
+
+
+@never_compiled
+class AdamW(torch.optim.AdamW):
+    """AdamW."""
+
+
+@never_compiled
+class NAdam(torch.optim.NAdam):
+    """NAdam."""
+
+
+@never_compiled
 class Muon(torch.optim.Optimizer):
     """Momentum for all weights; the groups that say `orthogonal` move by its orthogonalized matrix.
 
@@ -60,7 +89,7 @@ class Muon(torch.optim.Optimizer):
                      [self.state[weight]["momentum_buffer"] for weight in weights], group)
 
 
-class SharpnessAware(torch.optim.SGD):
+class SharpnessAware(SGD):
     """SGD by the gradient at the worst point nearby: before each step, `climb` along the gradient of the same samples.
 
     Flat minima carry over to new positions better than sharp ones: P. Foret et al., "Sharpness-Aware Minimization for
@@ -142,13 +171,12 @@ def make_optimizer(network: torch.nn.Module, config: TrainConfig) -> torch.optim
     """Return the optimizer a config names; raises TrainError for an unknown name."""
     weights, rate, keeps = list(network.parameters()), config.learning_rate, not config.is_lecture
     if config.optimizer == "sgd":
-        return torch.optim.SGD(_split(weights, keeps, learning_param.WEIGHT_DECAY), lr=rate,
-                               momentum=learning_param.MOMENTUM, nesterov=True)
+        return SGD(_split(weights, keeps, learning_param.WEIGHT_DECAY), lr=rate, momentum=learning_param.MOMENTUM,
+                   nesterov=True)
     if config.optimizer == "adamw":
-        return torch.optim.AdamW(_split(weights, keeps, learning_param.ADAM_WEIGHT_DECAY), lr=rate)
+        return AdamW(_split(weights, keeps, learning_param.ADAM_WEIGHT_DECAY), lr=rate)
     if config.optimizer == "nadam":
-        return torch.optim.NAdam(_split(weights, keeps, learning_param.ADAM_WEIGHT_DECAY), lr=rate,
-                                 decoupled_weight_decay=True)
+        return NAdam(_split(weights, keeps, learning_param.ADAM_WEIGHT_DECAY), lr=rate, decoupled_weight_decay=True)
     if config.optimizer == "sam":
         return SharpnessAware(_split(weights, keeps, learning_param.WEIGHT_DECAY), rate, learning_param.MOMENTUM,
                               learning_param.SAM_RADIUS)

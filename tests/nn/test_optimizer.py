@@ -1,6 +1,7 @@
 """The optimizers: Muon against what it is made of."""
 
 import math
+import sys
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,16 @@ def test_every_optimizer_goes_downhill(name: str) -> None:
         step_with(network, optimizer, planes)
         losses.append(sum(answer.square().mean().item() for answer in network(planes)))
     assert losses[-1] < 0.7 * losses[0]
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_none_imports_the_compiler_of_torch(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes as long to import as all the rest of torch."""
+    monkeypatch.setitem(sys.modules, "torch._dynamo", None)
+    network = DualNet(CPU, 5, 4, 1)
+    optimizer = make_optimizer(network, TrainConfig(optimizer=name))
+    step_with(network, optimizer, torch.randn(2, 6, 5, 5))
+    load_momentum(optimizer, optimizer.state_dict())
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
