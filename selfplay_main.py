@@ -108,7 +108,7 @@ def main(
     from selfplay.archive import BatchSettings, lock_archive, open_batch
     from selfplay.local_pool import LocalPool, divide_cores
     from selfplay.supervisor import Supervisor
-    from selfplay.worker import WorkerTask
+    from selfplay.task import WorkerTask
     from selfplay.worker_pool import SelfPlayError
 
     seed_given = options["seed"] is not None

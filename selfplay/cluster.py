@@ -23,8 +23,8 @@ from common.exit_status import EXIT_FAILED, EXIT_REFUSED
 from common.print_console import print_err
 from nn.model_file import RANDOM_MODEL, ModelFile, read_model_file
 from program import PROGRAM_FOLDER
-from selfplay.worker import ENDED, GAME, WorkerTask, describe_failure, run_worker
-from selfplay.worker_pool import WRITERS, SelfPlayError, WorkerHandle
+from selfplay.task import ENDED, GAME, WorkerTask, describe_failure
+from selfplay.worker_pool import WRITERS, SelfPlayError, WorkerHandle, be_worker
 from sgf.selfplay_record import write_game
 
 try:
@@ -46,7 +46,7 @@ MESSAGES_PER_ANSWER = 64
 # How often the nodes are counted.
 COUNT_SECONDS = 2.0
 
-# What a worker does (run_worker).
+# What a worker does (be_worker).
 Play = Callable[[Any, WorkerTask], None]
 
 
@@ -123,7 +123,7 @@ class RayHandle(WorkerHandle):
 class RayPool:
     """One actor for each CPU of the cluster or, if it has GPUs that may be used, several for each GPU."""
 
-    def __init__(self, task: WorkerTask, per_gpu: int, play: Play = run_worker) -> None:
+    def __init__(self, task: WorkerTask, per_gpu: int, play: Play = be_worker) -> None:
         """Put the model into the object store; raises OSError, and SelfPlayError where nobody could play."""
         assert task.folder is not None
         self._folder = task.folder

@@ -1,7 +1,6 @@
 """A finished self-play game, and how it becomes a file."""
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 
@@ -9,23 +8,10 @@ from board.coordinate import Coordinate
 from board.random_state import new_random_state
 from board.state import EMPTY
 from board.stone import Stone
-from selfplay.games import MOVE_LIMIT, RECORD_END, RESIGNATION, TWO_PASSES, Games, Terms
+from selfplay.games import Games, Terms
+from selfplay.reason import EndReason
 from sgf.match_result import MatchResult
 from sgf.selfplay_record import SelfPlayRecord
-
-
-class EndReason(IntEnum):
-    """How a game ended."""
-
-    TWO_PASSES = TWO_PASSES
-    RESIGNATION = RESIGNATION
-    MOVE_LIMIT = MOVE_LIMIT
-    RECORD_END = RECORD_END
-
-    @property
-    def text(self) -> str:
-        """The reason in words."""
-        return self.name.lower().replace("_", " ")
 
 
 @dataclass(frozen=True)

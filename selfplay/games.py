@@ -24,9 +24,6 @@ IDLE, NEW, SEARCHING, FINISHED = 0, 1, 2, 3
 # Games.cap, row of Terms.schedule: a search whose policy is recorded; a quick one that only finds a move.
 FULL, FAST = 0, 1
 
-# Games.reason: how a game ended.
-UNFINISHED, TWO_PASSES, RESIGNATION, MOVE_LIMIT, RECORD_END = 0, 1, 2, 3, 4
-
 # Entry of Games.policy for a move that was no candidate.
 NO_CANDIDATE = -1.0
 

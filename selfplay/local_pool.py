@@ -1,6 +1,7 @@
 """Workers that are processes on this machine."""
 
 import multiprocessing
+import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -8,9 +9,26 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from common.cores import count_usable_cores
+from common.interrupt import block_interrupts
 from common.print_console import print_err
-from selfplay.worker import ENDED, WorkerTask, start_worker
-from selfplay.worker_pool import WorkerHandle
+from selfplay.task import ENDED, WorkerTask
+from selfplay.worker_pool import WorkerHandle, be_worker
+
+
+def run_process(connection: Connection, task: WorkerTask) -> None:
+    """Be a worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the parent decides
+    be_worker(connection, task)
+
+
+def start_worker(context: Any, task: WorkerTask) -> tuple[Any, Connection]:
+    """Start a worker process and return it with our end of the pipe."""
+    ours, theirs = context.Pipe()
+    process = context.Process(target=run_process, args=(theirs, task), name="selfplay-worker", daemon=True)
+    with block_interrupts():
+        process.start()
+    theirs.close()
+    return process, ours
 
 
 def divide_cores(processes: int, cores: int) -> tuple[int, int]:

@@ -3,9 +3,13 @@
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from selfplay.game import EndReason, GameRecord
+from selfplay.reason import EndReason
 from sgf.match_result import MatchResult
+
+if TYPE_CHECKING:
+    from selfplay.game import GameRecord
 
 HOUR = 3600.0
 
@@ -21,7 +25,7 @@ class GameSummary:
     would_have_lost: bool | None
 
 
-def summarize(record: GameRecord) -> GameSummary:
+def summarize(record: "GameRecord") -> GameSummary:
     """Return the summary of a game."""
     return GameSummary(record.number, len(record.moves), record.result, record.reason, record.would_have_lost)
 

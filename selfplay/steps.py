@@ -28,20 +28,16 @@ from selfplay.games import (
     FAST,
     FINISHED,
     FULL,
-    MOVE_LIMIT,
     NEW,
     NO_CANDIDATE,
-    RECORD_END,
-    RESIGNATION,
     SEARCHING,
-    TWO_PASSES,
-    UNFINISHED,
     Games,
     Terms,
     Work,
     batch_of,
     tree_of,
 )
+from selfplay.reason import MOVE_LIMIT, RECORD_END, RESIGNATION, TWO_PASSES, UNFINISHED
 
 
 @kernel

@@ -16,7 +16,7 @@ from common.patience import SLOW_LINE, SLOW_SECONDS
 from common.print_console import print_err, print_out
 from selfplay.archive import OpenBatch, append_log
 from selfplay.progress import BatchProgress
-from selfplay.worker import ENDED, FAILED, GAME, READY
+from selfplay.task import ENDED, FAILED, GAME, READY
 from selfplay.worker_pool import SelfPlayError, WorkerHandle, WorkerPool
 
 REPORT_SECONDS = 60.0

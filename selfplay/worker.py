@@ -1,48 +1,24 @@
 """A worker: plays the games it is told to, has them written, and reports each one."""
 
-import signal
 import traceback
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
-import learning_param
-from common.exit_status import EXIT_FAILED, EXIT_REFUSED, reason_of
-from common.interrupt import block_interrupts
+from common.exit_status import EXIT_FAILED, EXIT_REFUSED
 from nn.feature import plane_set_of
-from nn.model_file import ModelFile
 from selfplay.archive import BatchSettings
 from selfplay.batch import SelfPlay, compile_steps, slots_per_half
 from selfplay.game import GameRecord, NewGame, draw_game
 from selfplay.games import Terms, new_terms
 from selfplay.progress import summarize
+from selfplay.task import ENDED as ENDED  # one of four, all of which callers find here
+from selfplay.task import FAILED, GAME, READY, WorkerTask, describe_failure
 from sgf.selfplay_record import write_game
-
-# Messages to the parent: READY (description of the network, on a GPU?, games at a time), GAME (GameSummary, the SGF
-# file's content where the worker has no folder to write to), FAILED (one line for the user, exit status). Messages from
-# it: a list of game numbers; None or the end of the pipe means stop. The supervisor itself is told the end of a worker
-# as ENDED (who ended and how, for the log).
-READY, GAME, FAILED, ENDED = "ready", "game", "failed", "ended"
 
 # Finished games that may wait to be written before playing waits for the disk.
 WRITING_LIMIT = 64
-
-
-@dataclass(frozen=True)
-class WorkerTask:
-    """What every worker of a run is told at its start."""
-
-    folder: Path | None  # of the games; None where they are sent to the parent instead
-    batch_number: int
-    settings: BatchSettings
-    model: str | ModelFile
-    use_gpu: bool
-    threads: int
-    positions: int | None  # per network call, None for what suits the device
-    cache_mb: int = learning_param.SELF_PLAY_CACHE_MB  # for answers of the network that its games share
 
 
 class Stop(Exception):
@@ -107,12 +83,6 @@ class Orders:
         return draw_game(self._numbers.popleft(), self._seed, settings.no_resign_rate, settings.komi_spread)
 
 
-def run_process(connection: Connection, task: WorkerTask) -> None:
-    """Be a worker process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the parent decides
-    run_worker(connection, task)
-
-
 def run_worker(connection: Connection, task: WorkerTask) -> None:
     """Play until the parent says stop."""
     try:
@@ -124,11 +94,6 @@ def run_worker(connection: Connection, task: WorkerTask) -> None:
     except Exception:
         traceback.print_exc()
         raise
-
-
-def describe_failure(error: OSError, folder: Path | None) -> str:
-    """Return the line for the user when a game could not be written."""
-    return f"{reason_of(error, folder or '')}; the games written before are intact"
 
 
 def _report_failure(connection: Connection, text: str, status: int) -> None:
@@ -177,13 +142,3 @@ def _work(connection: Connection, task: WorkerTask) -> None:
                 writer.add(record)
     finally:
         writer.close()
-
-
-def start_worker(context: Any, task: WorkerTask) -> tuple[Any, Connection]:
-    """Start a worker process and return it with our end of the pipe."""
-    ours, theirs = context.Pipe()
-    process = context.Process(target=run_process, args=(theirs, task), name="selfplay-worker", daemon=True)
-    with block_interrupts():
-        process.start()
-    theirs.close()
-    return process, ours

@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Iterable
+from multiprocessing.connection import Connection
 from typing import Protocol
 
 from common.exit_status import EXIT_FAILED, ProgramError
+from selfplay.task import WorkerTask
 
 # Games from elsewhere that are written at a time: a disk that is told to sync several files does them together.
 WRITERS = 8
@@ -16,6 +18,13 @@ class SelfPlayError(ProgramError):
     def __init__(self, text: str, status: int = EXIT_FAILED) -> None:
         """Keep the exit status."""
         super().__init__(text, status)
+
+
+def be_worker(connection: Connection, task: WorkerTask) -> None:
+    """Play until the parent says stop; the parent does without the kernels that are imported for it."""
+    from selfplay.worker import run_worker
+
+    run_worker(connection, task)
 
 
 class WorkerHandle:
@@ -57,7 +66,7 @@ class WorkerPool(Protocol):
         """Learn what a worker that has become ready computes with; return the line for the log, "" for none."""
 
     def receive(self, workers: list[WorkerHandle], seconds: float) -> Iterable[tuple[WorkerHandle, tuple]]:
-        """Yield what the workers have to say (selfplay/worker.py), waiting at most so long for the first message.
+        """Yield what the workers have to say (selfplay/task.py), waiting at most so long for the first message.
 
         The game of a GAME message is on the disk. After ENDED nothing more comes from a worker. Raises SelfPlayError.
         """

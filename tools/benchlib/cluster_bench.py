@@ -21,7 +21,7 @@ from selfplay.game import GameRecord, draw_game
 from selfplay.games import new_terms
 from selfplay.progress import GameSummary, summarize
 from selfplay.supervisor import Supervisor
-from selfplay.worker import GAME, READY, WorkerTask
+from selfplay.task import GAME, READY, WorkerTask
 from selfplay.worker_pool import WRITERS
 from sgf.archive import read_selfplay_games
 from sgf.selfplay_record import write_game
@@ -105,7 +105,7 @@ def measure_files(settings: BenchSettings, records: list[GameRecord], folder: Pa
 
 
 def play_instantly(summary: GameSummary, content: bytes, connection: Connection, task: WorkerTask) -> None:
-    """Be a worker whose games are all the same and cost nothing (selfplay/worker.py)."""
+    """Be a worker whose games are all the same and cost nothing (selfplay/task.py)."""
     connection.send((READY, "no network", False, SLOTS))
     while (numbers := connection.recv()) is not None:
         for number in numbers:
