@@ -28,6 +28,8 @@ POLICY_WEIGHTS = "policy_head.fc_layer.weight"
 # How KataGo's files begin, and the sizes that its networks are trained on.
 GZIP_MAGIC = b"\x1f\x8b"
 KATAGO_SIZES = range(7, MAX_BOARD_SIZE + 1)
+# How torch's files from before 2020 begin, which are no archives.
+PICKLE_MAGIC = b"\x80"
 ANY_SIZE = range(MIN_BOARD_SIZE, MAX_BOARD_SIZE + 1)
 # Bytes of a table of contents, and the objects in one of its tuples, each as often as it is met: where tuples are
 # hashed, 150,000 inside of each other end a process, and 60 that hold the one before twice take it for ever.
@@ -35,6 +37,7 @@ MOST_PICKLED, MOST_IN_A_TUPLE = 4 * 2**20, 100_000
 TUPLES, PUTS = ("TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"), ("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE")
 GETS = ("GET", "BINGET", "LONG_BINGET")
 UNUSED = ("POP", "POP_MARK", "DUP")  # torch reads none of them either; POP may take a mark
+DAMAGED = "it is damaged or no model file"
 SUGGESTION = "give another file with --model, or `--model none` for a network that knows nothing"
 
 
@@ -53,6 +56,11 @@ class ModelFile:
 def read_model_file(path: str | Path) -> ModelFile:
     """Return a model file's bytes, whatever they are; raises OSError."""
     return ModelFile(str(path), Path(path).read_bytes())
+
+
+def may_be_network(content: bytes) -> bool:
+    """Tell whether bytes can be a network's, of any kind; torch, which knows for certain, takes seconds to import."""
+    return content.startswith((GZIP_MAGIC, PICKLE_MAGIC)) or zipfile.is_zipfile(io.BytesIO(content))
 
 
 class ModelFileError(ProgramError):

@@ -7,11 +7,13 @@ from common.cores import count_free_cores
 from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.runtime import BROKEN, Runtime, choose_runtime, find_gpu, has_openvino, replace_openvino
 from nn.model_file import (
+    DAMAGED,
     RANDOM_MODEL,
     ModelFile,
     ModelFileError,
     choose_size,
     find_common_sizes,
+    may_be_network,
     read_model_file,
     split_models,
 )
@@ -84,6 +86,8 @@ def _load_without_torch(file: ModelFile, board_size: int | None, use_gpu: bool, 
         runtime = choose_runtime(use_gpu, len(file.content))
     except ValueError as error:
         raise ModelFileError(file, str(error), "or leave it unset") from error
+    if file.path != RANDOM_MODEL and not may_be_network(file.content):
+        raise ModelFileError(file, DAMAGED)
     if runtime is Runtime.KERNELS:
         evaluator = _load_by_kernels(file, board_size, symmetries, threads)
         if evaluator is not None or not has_openvino():

@@ -19,6 +19,7 @@ from common.atomic_file import write_atomically
 from nn.constant import INPUT_PLANES
 from nn.device import get_torch_device
 from nn.model_file import (
+    DAMAGED,
     GZIP_MAGIC,
     RANDOM_MODEL,
     ModelFile,
@@ -109,10 +110,10 @@ def parse_content(
         content = load_saved(data, "cpu")
     except pickle.UnpicklingError as error:
         refused = "global" in str(error).rpartition("WeightsUnpickler error")[2].lower()
-        reason = "it holds other objects than weights" if refused else "it is damaged or no model file"
+        reason = "it holds other objects than weights" if refused else DAMAGED
         raise ModelFileError(path, reason) from None
     except Exception:  # torch raises many types for a damaged archive
-        raise ModelFileError(path, "it is damaged or no model file") from None
+        raise ModelFileError(path, DAMAGED) from None
     try:
         return split_content(content)
     except ValueError as error:

@@ -17,7 +17,7 @@ from nn.constant import PRECISION_VARIABLE
 from nn.inference import runtime
 from nn.inference.loading import load_evaluator
 from nn.inference.runtime import RUNTIME_VARIABLE, Runtime, choose_runtime
-from nn.model_file import ModelFileError
+from nn.model_file import ModelFileError, may_be_network
 from nn.network.pooled_net import ACTIVATIONS, PooledConfig, PooledNet
 from nn.network.weights import save_network
 
@@ -47,6 +47,20 @@ def test_a_user_may_name_it(machine: pytest.MonkeyPatch) -> None:
     machine.setenv(RUNTIME_VARIABLE, "openvino")
     with pytest.raises(ValueError, match="it is not installed; pip install openvino, or say kernels"):
         choose_runtime(use_gpu=False)
+
+
+def test_a_file_that_is_no_network_is_refused_without_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken.bin").write_bytes(b"not a model")
+    monkeypatch.setitem(sys.modules, "nn.network.weights", None)
+    monkeypatch.setitem(sys.modules, "nn.inference.evaluator", None)
+    with pytest.raises(ModelFileError, match="broken.bin: it is damaged or no model file; "):
+        load_evaluator(tmp_path / "broken.bin", 5)
+
+
+@pytest.mark.parametrize("is_archive", [True, False])
+def test_networks_of_all_versions_of_torch_may_be_ones(tmp_path: Path, is_archive: bool) -> None:
+    torch.save({}, tmp_path / "a.bin", _use_new_zipfile_serialization=is_archive)
+    assert may_be_network((tmp_path / "a.bin").read_bytes())
 
 
 @compiled
