@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 
 import click
@@ -81,9 +82,12 @@ def write_metrics(path: Path, rated: dict[int, Rating]) -> None:
     from nn.training.run_table import REINFORCEMENT_LAYOUT, RunTable
 
     table = RunTable(path, REINFORCEMENT_LAYOUT)
+    before = deepcopy(table.rows)
     for number, rating in rated.items():
         table.update(number, {"elo": f"{rating.elo:.1f}", "elo_low": f"{rating.low:.1f}",
                               "elo_high": f"{rating.high:.1f}", "elo_games": str(rating.games)})
+    if table.rows == before and table.picture.exists():
+        return  # as at each new start of a loop; drawing takes longer than all the rest
     with tell_failures(path):
         table.write()
         table.draw()

@@ -11,11 +11,13 @@ from board.stone import Stone
 from common import cores
 from engine.engine import Engine, EvaluatorSource
 from engine.options import EngineOptions
+from main import main
 from mcts.params import Tactics
 from mcts.uct.params import UctParams
 from mcts.uct.tree import PlayoutTree
 from nn.model_file import ANY_SIZE
 from tests.gtp.players import FakeEvaluator, run_main
+from tests.tools.in_process import run_in_process
 
 PLAY = """
 import sys, time
@@ -109,8 +111,12 @@ def test_it_thinks_on_the_opponents_time_and_resigns() -> None:
 
 
 def test_numbers_that_make_no_sense_are_refused_with_one_line() -> None:
-    status, out, err = run_main("--search", "uct", "--uct", "speed=3", text="quit\n")
-    assert status == 2 and not out and "speed is none of ucb" in err
+    for words, complaint in (
+        (["--search", "uct", "--uct", "speed=3"], "speed is none of ucb"),
+        (["gtp", "-model", "none", "-override-config", "cpuctExploration=1.2"], "KataGo's settings call it cpuctEx"),
+    ):
+        status, out, err = run_main(*words, text="quit\n")
+        assert status == 2 and not out and complaint in err and "Traceback" not in err
     for options, complaint in (
         (("--search", "uct", "--value-model", "model/dual-net.bin"), "--value-model is for a search with a network"),
         (("--search", "uct", "--solve", "true"), "--solve is for --search puct"),
@@ -126,7 +132,6 @@ def test_numbers_that_make_no_sense_are_refused_with_one_line() -> None:
         (("--search", "uct", "--tactics", "0", "--leaf-tactics", "0", "--tactics-prior", "0.1"),
          "--tactics-prior needs strings that are looked at"),
         (("--search", "uct", "--classifier", "nothing.npz"), "classifier not found: tried "),
-        (("gtp", "-model", "none", "-override-config", "cpuctExploration=1.2"), "KataGo's settings call it cpuctEx"),
         (("--policy-move", "true", "--ponder", "true"), "--ponder is for a search that goes on from its last tree, not "
                                                         "for --policy-move true"),
         (("--search", "gumbel", "--ponder", "true"), "not for --search gumbel"),
@@ -134,5 +139,5 @@ def test_numbers_that_make_no_sense_are_refused_with_one_line() -> None:
         (("--analysis-json", "true", "--book", "book.txt"), "--book is for a player, which --analysis-json"),
         (("--winrates-as", "WHITE"), "--winrates-as is for --analysis-json true"),
     ):
-        status, out, err = run_main(*options, text="quit\n")
-        assert status == 2 and not out and complaint in err and "Traceback" not in err
+        done = run_in_process(main, *options)
+        assert done.returncode == 2 and not done.stdout and complaint in done.stderr, done.stderr
