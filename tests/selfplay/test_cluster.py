@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 import torch
 
+from nn.inference.steps.cache import find_table
+from nn.model_file import read_model_file
 from nn.network.dual_net import DualNet
 from nn.network.weights import save_network
 from selfplay.archive import BATCH_FILE, LOG_FILE
@@ -109,6 +111,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("model") / "small.bin"
     torch.manual_seed(1)
     save_network(DualNet(torch.device("cpu"), 4, 8, 1), path)
+    find_table(read_model_file(path), 4)  # for which the first worker would load torch
     return str(path)
 
 
