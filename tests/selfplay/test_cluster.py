@@ -32,6 +32,7 @@ NODE = {"num_cpus": 1, "num_gpus": 0, "object_store_memory": 80 * 2**20}
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_worker_niceness": "0",  # Ray's 15 starves the actors wherever something else is running
+    "RAY_prestart_worker_first_driver": "0",  # one that nobody has a use for: ours want the program's sources
 }
 
 
@@ -95,7 +96,9 @@ def cluster() -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
-        cluster: Any = cluster_utils.Cluster(initialize_head=True, head_node_args=NODE | {"include_dashboard": False})
+        # Nobody looks at a dashboard, and no cluster of nodes is made larger by itself.
+        cluster: Any = cluster_utils.Cluster(initialize_head=True, head_node_args=NODE | {
+            "include_dashboard": False, "no_monitor": True})
         session = Path(cluster.head_node.get_session_dir_path()).name
         yield cluster
         cluster.shutdown()
