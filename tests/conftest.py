@@ -58,18 +58,17 @@ def compile_once() -> None:
     from nn.inference.evaluation_cache import CachedEvaluator
     from nn.inference.loading import load_evaluator
     from nn.model_file import RANDOM_MODEL
-    from nn.plane_sets import PLANE_SETS
     from selfplay.batch import compile_steps
-    with compiling(compile_steps, compile_estimates):
+    from tests.compiling import compile_plane_sets
+    beside = (compile_steps, compile_estimates, compile_plane_sets)
+    with compiling(*beside):
         evaluator = load_evaluator(RANDOM_MODEL, SIZE)
         for network in (evaluator, CachedEvaluator(evaluator)):
             network(compile_planes(BASIC))
-        for plane_set in PLANE_SETS.values():
-            compile_planes(plane_set)
         for threads in (1, 2):
             tree = PlayoutTree(SIZE, PlayoutParams(threads=threads, tactics=Tactics(leaf=1)))
             tree.search(GoBoard(SIZE), Stone.BLACK, SearchLimit(VISITS, strict=True))
-    for work in (compile_steps, compile_estimates):
+    for work in beside:
         work()
 
 
