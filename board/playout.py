@@ -9,7 +9,7 @@ import numpy as np
 from board.benson import find_pass_alive
 from board.constant import PASS
 from board.random_state import new_random_state, next_random
-from board.rules import is_complete_eye, is_legal, play, self_atari_size
+from board.rules import captures, is_complete_eye, is_legal, play, self_atari_size
 from board.score import area_score
 from board.state import (
     BLACK,
@@ -41,7 +41,7 @@ PLAYOUT_MOVES_PER_POINT = 3
 DEAD_STONE_PLAYOUTS = 400
 DEAD_STONE_SHARE = 0.5
 # Nobody puts as many stones into atari to take a liberty as the string has that he attacks; here a string counts as
-# having at least, and at most, so many.
+# having at least, and at most, so many. The least are too many also where more than they are lost (is_great_loss).
 LEAST_LOSS, GREAT_LOSS = 2, 4
 
 
@@ -185,14 +185,55 @@ def find_dead_stones(state: State, seed: int = 0, playouts: int = DEAD_STONE_PLA
 
 
 def is_out_of_reach(state: State, stones: np.ndarray) -> bool:
-    """Return whether a string has liberties, two or more, that its opponent cannot take without greater loss.
+    """Return whether a string stands off its opponent, now and after any one move of his that captures nothing.
 
     That is a seki: playouts would give the small string up, although the opponent's string beside it has no other
-    liberties, and would be captured first. What he would put into atari counts from two stones on.
+    liberties, and would be captured first. A move beforehand that ends it (he connects what he would lose, or puts into
+    atari what keeps him out of a false eye) shows that it was none.
     """
-    width, opponent = int(state.info[WIDTH]), 3 - int(state.stones[stones[0]])
-    around = np.unique(np.add.outer((-width, -1, 1, width), stones))
-    liberties = around[state.stones[around] == EMPTY]
+    around, opponent = list_around(state, stones.tolist()), 3 - int(state.stones[stones[0]])
     least = max(LEAST_LOSS, min(len(stones), GREAT_LOSS))
+    if not stands_off(state, around, opponent, least):
+        return False
+    after = new_state(int(state.info[SIZE]))
+    for pos in np.flatnonzero(state.stones == EMPTY).tolist():
+        if (is_legal(state, pos, opponent) and self_atari_size(state, pos, opponent) == 0
+                and not captures(state, pos, opponent)):
+            copy_state(after, state)
+            play(after, pos, opponent)
+            if not stands_off(after, around, opponent, least):
+                return False
+    return True
+
+
+def stands_off(state: State, around: set[int], opponent: int, least: int) -> bool:
+    """Return whether of the points around a string two or more are liberties, and its opponent cannot take any.
+
+    That would put `least` of his stones into atari, or be as great a loss.
+    """
+    liberties = [pos for pos in around if state.stones[pos] == EMPTY]
     return len(liberties) >= 2 and not any(
-        is_legal(state, pos, opponent) and self_atari_size(state, pos, opponent) < least for pos in liberties)
+        is_legal(state, pos, opponent) and not is_great_loss(state, pos, opponent, least) for pos in liberties)
+
+
+def is_great_loss(state: State, pos: int, color: int, least: int) -> bool:
+    """Return whether a legal move puts so many own stones into atari that it does not pay to take a liberty.
+
+    Those are `least`, or LEAST_LOSS where who captures them comes to stand beside another string of theirs, and takes a
+    liberty of it; inside an eye (nakade) he does not.
+    """
+    size = self_atari_size(state, pos, color)
+    if size < LEAST_LOSS or size >= least:
+        return bool(size >= least)
+    after = new_state(int(state.info[SIZE]))
+    copy_state(after, state)
+    play(after, pos, color)
+    string_id = after.string_id[pos]
+    beside = list_around(after, [find_liberty(after, string_id)])
+    return any(after.stones[other] == color and after.string_id[other] != string_id for other in beside)
+
+
+def list_around(state: State, points: list[int]) -> set[int]:
+    """Return the points beside others."""
+    width = int(state.info[WIDTH])
+    return {pos + step for pos in points for step in (-width, -1, 1, width)}

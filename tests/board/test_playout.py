@@ -1,9 +1,12 @@
 """Playouts: the answers they give to an atari, and what they say about finished positions."""
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from board.constant import PASS
+from board.go_board import GoBoard
 from board.playout import find_answer, find_dead_stones
 from board.stone import Stone
 from engine.move_choice import PassRule
@@ -82,6 +85,81 @@ DEAD = [
      """, "B8"),
 ]
 
+# Last positions of games, and what is dead there. Sekis that a throw-in of two stones would not end, for who captures
+# these takes a liberty of the large string beside them.
+STANDING_OFF = [
+    ("""
+     X X . X X O O X .
+     . X X X X O X X O
+     X X X X O O . O .
+     . . . X X O O O O
+     . X . X O O X X O
+     . . . . X O O X O
+     . . X . X X X X X
+     X . X X . X . . .
+     . X X X X . X . .
+     """, ""),
+    ("""
+     . O O . X O O X .
+     X O X X X O X . X
+     . X X O X O X X .
+     X X O O O O X . .
+     O O O O O X . . .
+     . O O X X X X X .
+     O . O X . X . X .
+     O O X X . X . . X
+     . O X X . . X . X
+     """, ""),
+    ("""
+     . . . O O X . X .
+     . O O O X X X O O
+     O O O O O X . O X
+     X O X O X X X X X
+     X X X O O X O O O
+     . . X O X X X X O
+     . . X O O X O O O
+     . X . X O O O . O
+     . . X X X O . O .
+     """, ""),
+]
+# Strings that only seem to stand off: a move beforehand ends it, at D9 by connecting what would be lost at B9, at G4 by
+# putting into atari what keeps Black out of the false eye at G2.
+NO_SEKIS = [
+    ("""
+     X . O . O X X . X
+     . X X O O O X X .
+     X X O O O X . . .
+     O X O O X . X X X
+     O O O O X X X . .
+     O O O X X O O X X
+     O . O X X O O X O
+     . O O X O O . O O
+     . O X X X O O . O
+     """, "A9 B8 C8 A7 B7 B6"),
+    ("""
+     . O O O O O O O O
+     O O O . O O O X O
+     O O . O O O X X X
+     O . O O O X X . X
+     O O O X O X X X O
+     O O O X X X . X O
+     O X X X O X O X O
+     X O . X O O . O O
+     X X X X O O O O .
+     """, "J5 J4 E3 G3 J3 B2 E2 F2 H2 J2 E1 F1 G1 H1"),
+]
+
+
+def turn_every_way(diagram: str) -> Iterator[list[str]]:
+    """Yield the cells of a diagram, row by row, through the 8 symmetries and with both colors."""
+    rows = [line.split() for line in diagram.strip().splitlines()]
+    for _ in range(4):
+        rows = [list(column) for column in zip(*rows[::-1], strict=True)]
+        for turned in (rows, [row[::-1] for row in rows]):
+            cells = [cell for row in turned for cell in row]
+            yield cells
+            yield [{"X": "O", "O": "X", ".": "."}[cell] for cell in cells]
+
 
 def points(twins: Twins, names: str) -> list[int]:
     return sorted(twins.fast.coordinate.convert_from_gtp_format(name) for name in names.split())
@@ -100,6 +178,21 @@ def test_stones_left_in_territory_are_dead(diagram: str, dead: str, seed: int) -
     twins = Twins.from_diagram(diagram)
     assert find_dead_stones(twins.fast.state, seed) == points(twins, dead)
     twins.compare()  # nothing was changed
+
+
+@pytest.mark.parametrize(("diagram", "dead"), STANDING_OFF + NO_SEKIS)
+def test_a_seki_is_told_from_what_looks_like_one(diagram: str, dead: str) -> None:
+    size = len(diagram.strip().splitlines())
+    names = set(dead.split())
+    letters = "ABCDEFGHJ"
+    marked = [[f"{letters[x]}{size - y}" in names for x in range(size)] for y in range(size)]
+    marks = "\n".join(" ".join("X" if mark else "." for mark in row) for row in marked)
+    for cells, dead_cells in zip(turn_every_way(diagram), turn_every_way(marks), strict=True):
+        board = GoBoard(size)
+        stones = list(zip(board.onboard_pos, cells, strict=True))
+        board.set_up([pos for pos, cell in stones if cell == "X"], [pos for pos, cell in stones if cell == "O"])
+        expected = [pos for pos, cell in zip(board.onboard_pos, dead_cells, strict=True) if cell != "."]
+        assert find_dead_stones(board.state) == expected
 
 
 ANSWERS = [
