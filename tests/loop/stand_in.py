@@ -4,7 +4,7 @@ Called as `stand_in PROGRAM OPTIONS`. A network is the text of the generations i
 step kills this program and the loop above it with probability p, as a power cut would; with the same DEATH_SEED and the
 same files it is the same step.
 
-It is started four hundred times: json, pathlib, random and signal would make a start three times as long.
+It is started four hundred times: json, pathlib, random and signal would make a start twice as long.
 """
 
 import _signal as signal
