@@ -9,7 +9,7 @@ import numpy as np
 from board.benson import find_pass_alive
 from board.constant import PASS
 from board.random_state import new_random_state, next_random
-from board.rules import captures, is_complete_eye, is_legal, play, self_atari_size
+from board.rules import captures, is_complete_eye, is_legal, neighbor_strings, play, self_atari_size
 from board.score import area_score
 from board.state import (
     BLACK,
@@ -25,7 +25,7 @@ from board.state import (
     copy_state,
     new_state,
 )
-from board.string import find_liberty
+from board.string import find_liberty, points_beside
 from common.kernel import kernel
 
 # A player does not put this many stones or more into atari by its own move (that would break sekis); NO_LIMIT for
@@ -191,7 +191,7 @@ def is_out_of_reach(state: State, stones: np.ndarray) -> bool:
     liberties, and would be captured first. A move beforehand that ends it (he connects what he would lose, or puts into
     atari what keeps him out of a false eye) shows that it was none.
     """
-    around, opponent = list_around(state, stones.tolist()), 3 - int(state.stones[stones[0]])
+    around, opponent = points_beside(state, stones.tolist()), 3 - int(state.stones[stones[0]])
     least = max(LEAST_LOSS, min(len(stones), GREAT_LOSS))
     if not stands_off(state, around, opponent, least):
         return False
@@ -229,11 +229,5 @@ def is_great_loss(state: State, pos: int, color: int, least: int) -> bool:
     copy_state(after, state)
     play(after, pos, color)
     string_id = after.string_id[pos]
-    beside = list_around(after, [find_liberty(after, string_id)])
-    return any(after.stones[other] == color and after.string_id[other] != string_id for other in beside)
-
-
-def list_around(state: State, points: list[int]) -> set[int]:
-    """Return the points beside others."""
-    width = int(state.info[WIDTH])
-    return {pos + step for pos in points for step in (-width, -1, 1, width)}
+    beside = neighbor_strings(after, find_liberty(after, string_id))
+    return any(after.stones[other] == color for other in beside if other not in (0, string_id))

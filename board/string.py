@@ -4,6 +4,8 @@ A string is named by the pos of one of its stones, its id. `liberties[id]` and `
 `string_next` links the stones of a string into a ring.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from board.state import BLACK, EMPTIES, EMPTY, WIDTH, State
@@ -164,6 +166,12 @@ def set_up_stones(state: State, positions: np.ndarray, colors: np.ndarray) -> in
     return 0
 
 
+def points_beside(state: State, points: Iterable[int]) -> set[int]:
+    """Return the pos next to any of the given ones, those off the board among them."""
+    width = int(state.info[WIDTH])
+    return {pos + step for pos in points for step in (-width, -1, 1, width)}
+
+
 class String:
     """One string of a position, named by its id; a view that stays valid until the next move."""
 
@@ -213,9 +221,8 @@ class String:
 
     libs = property(get_num_liberties)
 
-    def _cells_beside(self) -> list[int]:
-        width = int(self._state.info[WIDTH])
-        return [pos + step for pos in self.get_stones() for step in (-width, -1, 1, width)]
+    def _cells_beside(self) -> set[int]:
+        return points_beside(self._state, self.get_stones())
 
     def get_liberties(self) -> list[int]:
         """Return the pos of all liberties, ascending."""
