@@ -15,7 +15,13 @@ import numba
 
 from common.interrupt import finish_first
 from common.kernel_cache import KernelCache, cache_folder
-from common.kernel_parts import PartCache, PartCompiler, count_indices_from_the_start, remember_call_types
+from common.kernel_parts import (
+    PartCache,
+    PartCompiler,
+    count_indices_from_the_start,
+    keep_values_in_registers,
+    remember_call_types,
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -30,6 +36,7 @@ SMALL_INTEGERS = frozenset((numba.types.int8, numba.types.int16, numba.types.int
 
 remember_call_types()
 count_indices_from_the_start()
+keep_values_in_registers()
 
 
 class Patience(threading.local):

@@ -5,11 +5,15 @@ what is five calls deep would be compiled five times. A part is only checked, lo
 calls is optimized as a whole, once. What numba looks up for each call of an operator is looked up once, too.
 """
 
+from collections import Counter
 from typing import Any
 
 from llvmlite.ir import Constant
+from numba.core import ir
+from numba.core.analysis import compute_use_defs
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.lowering import Lower
 from numba.core.targetconfig import ConfigStack
 from numba.core.types import intp
 from numba.core.types.functions import BaseFunction
@@ -109,6 +113,30 @@ def count_indices_from_the_start() -> None:
         return context.cast(builder, index, kind, intp)
 
     arrays.fix_integer_index = take_index
+
+
+def keep_values_in_registers() -> None:
+    """From now on a variable that is set once, where a kernel begins, as its arguments are, has no place in memory.
+
+    numba gives one to each variable that several blocks use, and LLVM takes it away again: with tuples of dozens of
+    arrays that was more than a third of what simplifying them took.
+    """
+    lower: Any = Lower
+    find_variables = lower._find_singly_assigned_variable
+
+    def find_more(self: Any) -> None:
+        """Note the variables that have no place in memory, as numba asks for it."""
+        find_variables(self)
+        if not is_compiling_kernel() or self.func_ir.func_id.is_generator:
+            return
+        blocks = self.func_ir.blocks
+        first = min(blocks)
+        known = compute_use_defs(blocks)
+        times = Counter(statement.target.name for block in blocks.values() for statement in block.find_insts(ir.Assign))
+        set_once = {name for name in known.defmap[first] if times[name] == 1}
+        self._singly_assigned_vars |= set_once - known.usemap[first]
+
+    lower._find_singly_assigned_variable = find_more
 
 
 def remember_call_types() -> None:
