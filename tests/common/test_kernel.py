@@ -1,6 +1,7 @@
 """What `@kernel` promises beside speed: one compilation for all integers, and an answer before there is any."""
 from __future__ import annotations
 
+import gc
 import importlib.util
 import inspect
 import signal
@@ -183,3 +184,11 @@ def test_what_an_operator_makes_of_types_is_looked_up_once(tmp_path: Path, monke
     assert not looked_up
     numba.njit(lambda a, b: a + b)(1, 2)  # with reference counts: not a kernel
     assert looked_up
+
+
+def test_python_looks_for_garbage_as_before_once_it_is_compiled(kernels: ModuleType) -> None:
+    before = gc.get_threshold()
+    with pytest.raises(numba.TypingError):
+        kernels.walk(None, None)
+    kernels.walk(np.zeros(1, dtype=np.int64), np.arange(3, dtype=np.int64))
+    assert gc.get_threshold() == before
