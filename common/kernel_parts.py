@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any
 
 from llvmlite.ir import Constant
-from numba.core import ir
+from numba.core import config, ir
 from numba.core.analysis import compute_use_defs
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
@@ -45,11 +45,12 @@ class PartLibrary(JITCodeLibrary):
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """Simplify what the function itself says, so that others link less; the kernel is optimized as a whole."""
-        ll_module.data_layout = self._codegen._data_layout
-        for function in ll_module.functions:
-            if not function.is_declaration:
-                passes, builder = self._codegen._function_pass_manager(opt=PART_OPT)
-                passes.run(function, builder)
+        settings: Any = config
+        usual, settings.OPT = settings.OPT, PART_OPT
+        try:
+            super()._optimize_functions(ll_module)
+        finally:
+            settings.OPT = usual
 
     @property
     def codegen(self) -> Any:
