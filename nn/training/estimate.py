@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Iterator
+from itertools import chain, count
 
 from nn.training.process_group import ProcessGroup
 from nn.training.recipe import Recipe
@@ -22,17 +23,15 @@ def measure_step(trainer: Trainer) -> float:
     """Return the median seconds of a step, in which a stall does not count; the trainer is of no use any more then."""
     trainer.network.train()
     times: list[float] = []
-    epoch = 0
-    while len(times) < FIRST_STEPS + STEPS and sum(times[FIRST_STEPS:]) < SECONDS:
-        begin = time.perf_counter()
-        for samples, symmetries in trainer.data.training_batches(epoch):
-            trainer.step(samples, symmetries).item()
-            now = time.perf_counter()
-            times.append(now - begin)
-            begin = now
-            if len(times) >= FIRST_STEPS + STEPS or sum(times[FIRST_STEPS:]) >= SECONDS:
-                break
-        epoch += 1
+    begin = time.perf_counter()
+    for samples, symmetries in chain.from_iterable(map(trainer.data.training_batches, count())):
+        trainer.step(samples, symmetries).item()
+        now = time.perf_counter()
+        times.append(now - begin)
+        begin = now
+        # Each step waits for all processes, whose clocks differ: none may take one more than the others.
+        if len(times) >= FIRST_STEPS + STEPS or trainer.group.maximum(sum(times[FIRST_STEPS:]))[0] >= SECONDS:
+            break
     return statistics.median(times[FIRST_STEPS:])
 
 

@@ -5,15 +5,19 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 from torch.distributed import TCPStore, run
 
 from nn.data.dataset import load_batch, load_samples
-from nn.training import process_group
+from nn.training import estimate, process_group
 from nn.training.process_group import ProcessGroup
 from nn.training.run_config import TrainError
 from tests.nn.group_worker import SAMPLES, make_trainer, take_steps
@@ -98,6 +102,44 @@ def test_shares_cover_a_batch_and_their_weights_its_mean(count: int, size: int) 
         part, weight = rank.share_of(count)
         means.append(values[part].mean() * weight)
     torch.testing.assert_close(torch.stack(means).mean(), values.mean())
+
+
+def test_a_dry_run_takes_as_many_steps_in_each_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step waits for the others: one process whose clock is slower would wait for ever in a step of its own."""
+    clock, together, told = threading.local(), threading.Barrier(2, timeout=10), [0.0, 0.0]
+
+    class Process:
+        """Stands for trainer, network, data and group of one process."""
+
+        def __init__(self, rank: int) -> None:
+            self.rank, self.steps = rank, 0
+            self.network = self.data = self.group = self
+            self.train = lambda: None
+
+        def training_batches(self, _: int) -> list[tuple[None, None]]:
+            return [(None, None)] * 4
+
+        def step(self, *_: object) -> torch.Tensor:
+            together.wait()
+            self.steps += 1
+            clock.now = getattr(clock, "now", 0.0) + (1.0 if self.rank else 0.9)
+            return torch.zeros(())
+
+        def maximum(self, number: float) -> list[float]:
+            told[self.rank] = number
+            together.wait()
+            largest = max(told)
+            together.wait()
+            return [largest]
+
+    def measure(process: Any) -> int:
+        assert 0.8 < estimate.measure_step(process) < 1.1
+        return process.steps
+
+    monkeypatch.setattr(estimate, "time", SimpleNamespace(perf_counter=lambda: getattr(clock, "now", 0.0)))
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(measure, [Process(0), Process(1)])
+    assert first == second < estimate.STEPS
 
 
 def test_the_launcher_leaves_options_of_the_training_alone(root: Path) -> None:
