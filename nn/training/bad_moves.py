@@ -211,10 +211,9 @@ class ClassifierRun:
 
     def go_on(self) -> bool:
         """Take up the checkpoint, if there is one; raises TrainError for another run's."""
-        device = next(self.network.parameters()).device
         if not self._files.checkpoint.exists():
             return False
-        state = read_checkpoint(self._files, device)
+        state = read_checkpoint(self._files)
         old = {**state["identity"], "labels": state["identity"].get("labels") or []}  # None in those of before
         plan_supervised(self._files.checkpoint, state["progress"], old, self.progress, self.identity())
         self.network.load_state_dict(state["network"])

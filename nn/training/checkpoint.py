@@ -37,8 +37,12 @@ class Resume(Enum):
 ResumePlan = Callable[[Path, RunProgress, dict[str, Any], RunProgress, dict[str, Any]], Resume]
 
 
-def read_checkpoint(files: RunFiles, device: torch.device) -> dict[str, Any]:
-    """Return a checkpoint with its progress as RunProgress; raises TrainError when it is damaged or another model's."""
+def read_checkpoint(files: RunFiles, device: torch.device | str = "cpu") -> dict[str, Any]:
+    """Return a checkpoint with its progress as RunProgress; raises TrainError when it is damaged or another model's.
+
+    It lies on the CPU wherever the run was: on a GPU it would take the room of a second network as long as the run
+    lasts, and the optimizer would wait for its counters.
+    """
     try:
         state = load_saved(files.checkpoint.read_bytes(), device)
         identity = dict(state["identity"])

@@ -85,7 +85,7 @@ def _temporary_folder(group: ProcessGroup) -> Iterator[Path]:
 def _find_state(config: TrainConfig, recipe: Recipe, files: RunFiles, group: ProcessGroup) -> dict[str, Any] | None:
     """Return the checkpoint to go on from, None for a new run; raises TrainError rather than replace a stranger."""
     try:
-        state = read_checkpoint(files, group.device) if files.checkpoint.exists() else None
+        state = read_checkpoint(files) if files.checkpoint.exists() else None
     except DamagedCheckpoint:
         if not config.restart:
             raise

@@ -18,6 +18,9 @@ from nn.training.run_config import TrainConfig, TrainError
 Tensors = list[torch.Tensor]
 Kind = TypeVar("Kind", bound=type[torch.optim.Optimizer])
 
+# Numbers beside the moments that AdamW and NAdam keep for each weight, and calculate with on the host.
+COUNTERS = ("step", "mu_product")
+
 NEWTON_SCHULZ_STEPS = 5
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)  # of the polynomial a s + b s^3 + c s^5 of a singular value s
 
@@ -217,5 +220,9 @@ def load_momentum(optimizer: torch.optim.Optimizer, state: dict[str, Any],
             print_err(f"{checkpoint} is of an earlier version, which kept momentum in another way: "
                       "momentum begins anew")
         return
-    for group, own in zip(optimizer.param_groups, settings, strict=True):
+    for group, own, saved in zip(optimizer.param_groups, settings, state["param_groups"], strict=True):
         group.update(own)
+        for weight, number in zip(group["params"], saved["params"], strict=True):
+            kept = state["state"].get(number, {})
+            # torch has brought them to the weights: on a GPU each step would wait for each of them.
+            optimizer.state[weight].update((name, kept[name].cpu()) for name in COUNTERS if name in kept)

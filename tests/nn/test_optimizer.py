@@ -1,5 +1,6 @@
 """The optimizers: Muon against what it is made of."""
 
+import copy
 import math
 import sys
 from pathlib import Path
@@ -231,6 +232,23 @@ def test_nothing_to_climb_is_no_climb() -> None:
     (0.0 * weight).sum().backward()
     optimizer.climb()
     assert weight.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_a_step_after_a_resume_waits_for_no_device(name: str) -> None:
+    """As a step of a new run: a number that has to come from a GPU costs as long as the whole step; "meta" has none."""
+    network = DualNet(CPU, 5, 4, 1)
+    before = make_optimizer(network, TrainConfig(optimizer=name))
+    step_with(network, before, torch.zeros(2, 6, 5, 5))
+    resumed = copy.deepcopy(network).to("meta")
+    optimizer = make_optimizer(resumed, TrainConfig(optimizer=name))
+    load_momentum(optimizer, before.state_dict())
+    for weight in resumed.parameters():
+        weight.grad = torch.zeros_like(weight)
+    optimizer.step()
+    for own, weight in zip(network.parameters(), resumed.parameters(), strict=True):
+        for key, value in before.state[own].items():
+            assert optimizer.state[weight][key].device.type == ("meta" if value.dim() else "cpu")
 
 
 def test_momentum_of_an_earlier_version_begins_anew(capsys: pytest.CaptureFixture[str]) -> None:

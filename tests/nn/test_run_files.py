@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import learning_param
 from common.atomic_file import write_atomically
 from common.command_line import run_command
 from nn.network.weights import load_network, save_atomically
+from nn.training import learn
 from nn.training.bad_moves import ClassifierRun
 from nn.training.checkpoint import read_checkpoint
 from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, estimate, train
@@ -208,6 +210,22 @@ def test_a_best_model_that_is_gone_is_replaced_by_the_best_one_since(config: Tra
     train(replace(config, epochs=2))
     assert load_network(config.output).board_size == 5
     assert read_checkpoint(RunFiles(config.output), torch.device("cpu"))["progress"].best_loss > 0.0
+
+
+def test_a_checkpoint_takes_no_memory_of_the_device(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is kept as long as the run; "meta" stands for a GPU."""
+    train(config)
+    group, found = ProcessGroup(False), set[str]()
+    group.device = torch.device("meta")
+
+    def look(_: TrainConfig, __: RunFiles, state: dict[str, Any]) -> str:
+        weights = (*state["network"].values(), state["sums"], *state["optimizer"]["state"][0].values())
+        found.update(tensor.device.type for tensor in weights)
+        return "done"
+
+    monkeypatch.setattr(learn, "describe_finished", look)
+    train(config, group=group)
+    assert found == {"cpu"}
 
 
 def test_a_classifier_whose_numbers_run_away_is_not_written(tmp_path: Path) -> None:
