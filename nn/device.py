@@ -86,5 +86,6 @@ def is_half_faster() -> bool:
 def choose_half_dtype(device: torch.device) -> torch.dtype | None:
     """Return the half-precision format that is fast on a device, or None where float32 is faster."""
     if device.type == "cuda":
-        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
+        with torch.cuda.device(device):  # torch tells it of the current one
+            return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
     return torch.bfloat16 if device.type == "cpu" and has_native_bf16() and is_half_faster() else None

@@ -33,12 +33,14 @@ class CudaCall:
 
         `asleep` says to wait asleep, which leaves the core to others and takes some tens of microseconds longer.
         """
-        self._network, self._dtype = network, dtype
+        self._network, self._dtype, self._device = network, dtype, device
         self._host_planes = torch.zeros(shape, dtype=torch.float32).pin_memory()
         self._planes = torch.zeros(shape, dtype=torch.float32, device=device)
         self._stream = torch.cuda.Stream(device)
         self._done = torch.cuda.Event(blocking=asleep)
-        with self._making, torch.inference_mode():
+        # torch waits for the current device before it records, and goes back to it after each use of a stream: where
+        # that is another one, it would begin to be used, which takes half a gigabyte and fails where it is full.
+        with self._making, torch.cuda.device(device), torch.inference_mode():
             self._stream.wait_stream(torch.cuda.current_stream(device))
             with torch.cuda.stream(self._stream):
                 for _ in range(WARM_UP):  # nothing but kernels may be recorded
@@ -57,7 +59,7 @@ class CudaCall:
 
     def launch(self) -> None:
         """Bring the planes over, evaluate them and bring the answers back, without waiting for any of it."""
-        with torch.cuda.stream(self._stream), torch.inference_mode():
+        with torch.cuda.device(self._device), torch.cuda.stream(self._stream), torch.inference_mode():
             self._planes.copy_(self._host_planes, non_blocking=True)
             self._graph.replay()
             for result, answer in zip(self._host_answers, self._answers, strict=True):
