@@ -15,9 +15,9 @@ import numpy as np
 from nn.constant import BUFFERS
 from nn.feature import Evaluator, plane_set_of
 from nn.inference.evaluation_cache import CachedEvaluator
-from nn.inference.loading import load_evaluator
+from nn.inference.loading import LEAVE_UNSET, load_evaluator
 from nn.inference.runtime import Runtime, choose_runtime, find_gpu
-from nn.model_file import ModelFile, split_models
+from nn.model_file import ModelFile, ModelFileError, split_models
 
 if TYPE_CHECKING:  # it imports torch, which other runtimes do without
     from nn.inference.cuda_evaluator import CudaEvaluator
@@ -58,14 +58,16 @@ def load_batch_evaluator(
     `threads` is how many a CPU may use; `positions` per call None takes what suits the device. On a CPU answers are
     remembered within so many bytes of memory, 0 for none: on a GPU a call takes as long with fewer positions.
     """
-    use_gpu = use_gpu and find_gpu()
+    try:  # a user may name another runtime
+        use_gpu = use_gpu and find_gpu() and choose_runtime(use_gpu) is Runtime.TORCH
+    except ValueError as error:
+        raise ModelFileError(model, str(error), LEAVE_UNSET) from None
     if use_gpu and (isinstance(model, ModelFile) or len(split_models(model)) == 1):
         from nn.inference.cuda_evaluator import CudaEvaluator
         from nn.inference.evaluator import NetworkEvaluator
         from nn.network.weights import load_network
         single = NetworkEvaluator(load_network(model, board_size, use_gpu), 1, board_size)
         return CudaEvaluator(single, positions or GPU_POSITIONS), single.description
-    use_gpu = use_gpu and choose_runtime(use_gpu) is Runtime.TORCH  # a user may name another one
     evaluator = load_evaluator(model, board_size, use_gpu, threads=threads)
     source = CachedEvaluator(evaluator, memory) if memory and not use_gpu else evaluator
     usual = GPU_POSITIONS if use_gpu else CPU_POSITIONS

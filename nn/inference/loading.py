@@ -18,6 +18,8 @@ from nn.model_file import (
     split_models,
 )
 
+LEAVE_UNSET = "or leave it unset"  # the variable that names no runtime, or none that is there
+
 
 def load_evaluator(
     model: str | Path | ModelFile, board_size: int | None = None, use_gpu: bool = False, symmetries: int = 1,
@@ -85,7 +87,7 @@ def _load_without_torch(file: ModelFile, board_size: int | None, use_gpu: bool, 
     try:
         runtime = choose_runtime(use_gpu, len(file.content))
     except ValueError as error:
-        raise ModelFileError(file, str(error), "or leave it unset") from error
+        raise ModelFileError(file, str(error), LEAVE_UNSET) from error
     if file.path != RANDOM_MODEL and not may_be_network(file.content):
         raise ModelFileError(file, DAMAGED)
     if runtime is Runtime.KERNELS:

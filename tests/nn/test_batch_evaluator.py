@@ -53,7 +53,8 @@ def test_failures_come_out_where_the_answer_is_asked() -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_on_a_gpu() -> None:
+def test_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(RUNTIME_VARIABLE)
     batches, description = load_batch_evaluator("none", SIZE, True, 1, POSITIONS)
     assert isinstance(batches, CudaEvaluator) and "cuda" in description
     check(batches, load_evaluator("none", SIZE, use_gpu=True), 0.02)
@@ -77,6 +78,18 @@ def test_an_ensemble_tells_that_it_is_on_a_gpu(runtime: str, is_used: bool, monk
     batches, _ = load_batch_evaluator("one.bin,two.bin", SIZE, True, 1)
     assert asked == [is_used] and batches.on_gpu is is_used
     assert len(batches.planes[0]) == (POSITIONS if is_used else 1)
+
+
+def test_a_single_network_runs_by_the_runtime_that_is_named_beside_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nn.inference.runtime.has_gpu_driver", lambda: True)
+    monkeypatch.setattr("nn.device.get_torch_device", lambda use_gpu: torch.device("cuda"))
+    monkeypatch.setenv(RUNTIME_VARIABLE, "kernels")
+    batches, description = load_batch_evaluator("none", SIZE, True, 1, POSITIONS)
+    assert not batches.on_gpu and "kernels" in description
+    for model in ("none", "one.bin,two.bin"):
+        monkeypatch.setenv(RUNTIME_VARIABLE, "tensorflow")
+        with pytest.raises(ModelFileError, match="HIYOKO_RUNTIME=tensorflow: say .*; or leave it"):
+            load_batch_evaluator(model, SIZE, True, 1, POSITIONS)
 
 
 @pytest.mark.parametrize(("runtime", "device"), [("torch", "cpu"), ("kernels", "kernels")])
