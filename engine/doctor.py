@@ -173,14 +173,14 @@ def check_cache(_: Patient) -> Iterator[Finding]:
 
 def check_device(patient: Patient) -> Iterator[Finding]:
     """Tell what the network runs on."""
-    from nn.device import describe_machine, find_missing
+    from nn.device import describe_machine, find_missing, name_gpus
 
     machine = describe_machine()
     if missing := find_missing(patient.options.gpus, machine.gpus):
         yield Finding(FAIL, "device", missing)
     elif machine.gpu is not None:
         use = "" if patient.options.use_gpu else "; not used: --use-gpu true does"
-        yield Finding(OK, "device", f"{machine.gpu}{use}")
+        yield Finding(OK, "device", f"{name_gpus(patient.options.gpus) or machine.gpu}{use}")
     elif patient.options.use_gpu:
         yield Finding(FAIL, "device", "--use-gpu true, but torch finds no CUDA device; leave the option out, or "
                                       "install NVIDIA's driver and a torch for CUDA "
@@ -230,6 +230,15 @@ def locate_files(patient: Patient) -> tuple[Patient, list[Finding]]:
     return replace(patient, options=replace(options, **paths)), missing
 
 
+def run_check(check: Check, patient: Patient) -> Iterator[Finding]:
+    """Yield what a check of the network finds, and what torch says of a GPU that is full, taken or too old for it."""
+    try:
+        yield from check(patient)
+    except RuntimeError as error:
+        advice = "; end what else uses the GPU, or leave out --use-gpu and --gpus" if patient.options.use_gpu else ""
+        yield Finding(FAIL, "device", f"the network cannot be run: {' '.join(str(error).split())[:200]}{advice}")
+
+
 def examine(patient: Patient, last_checks: Sequence[Check]) -> Iterator[Finding]:
     """Yield the findings of all checks that can be made, `last_checks` where network and model are well."""
     from engine.speed_check import check_network_speed, check_search_speed
@@ -247,12 +256,12 @@ def examine(patient: Patient, last_checks: Sequence[Check]) -> Iterator[Finding]
     device = list(check_device(patient))
     yield from device
     patient, missing = locate_files(patient)
-    model = missing or list(check_model(patient))
+    model = missing or list(run_check(check_model, patient))
     yield from model
     if any(finding.level == FAIL for finding in (*device, *model)):
         return
     for check in (check_network_speed, check_search_speed, *last_checks):
-        yield from check(patient)
+        yield from run_check(check, patient)
 
 
 def run_doctor(options: EngineOptions, program: Path, last_checks: Sequence[Check] = ()) -> int:

@@ -29,6 +29,11 @@ def describe_machine() -> Machine:
     return Machine(torch.get_num_threads(), torch.cuda.get_device_name(0) if gpus else None, gpus)
 
 
+def name_gpus(numbers: Iterable[int]) -> str:
+    """Return the names of the CUDA devices of these numbers, empty for none."""
+    return " and ".join(torch.cuda.get_device_name(number) for number in numbers)
+
+
 def find_missing(gpus: Iterable[int], there: int) -> str:
     """Return why CUDA devices of these numbers cannot be used where `there` are, and what to do; empty if they can."""
     missing = [number for number in gpus if number >= there]

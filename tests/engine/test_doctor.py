@@ -120,6 +120,35 @@ def test_devices(monkeypatch: pytest.MonkeyPatch, gpu: str | None, use_gpu: bool
     assert finding.level == level and word in finding.text
 
 
+def test_gpus_are_named_that_are_used(monkeypatch: pytest.MonkeyPatch):
+    import nn.device
+    monkeypatch.setattr(nn.device, "describe_machine", lambda: nn.device.Machine(2, "Tesla 0", 3))
+    monkeypatch.setattr("torch.cuda.get_device_name", lambda number: f"Tesla {number}")
+    for gpus, name in (((), "Tesla 0"), ((1,), "Tesla 1"), ((0, 2), "Tesla 0 and Tesla 2")):
+        assert only(doctor.check_device(make_patient(use_gpu=True, gpus=gpus))).text == name
+
+
+@pytest.mark.parametrize("use_gpu", [True, False])
+@pytest.mark.parametrize("at", ["find_evaluator", "check_network_speed", "check_search_speed"])
+def test_a_gpu_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch, at: str, use_gpu: bool):
+    """It is there, but full, or taken by another program: torch says so in many lines where it is first used."""
+    import nn.device
+
+    def fail(_: object) -> None:
+        raise RuntimeError("CUDA error: devices are busy\nFor debugging consider passing CUDA_LAUNCH_BLOCKING=1")
+
+    monkeypatch.setattr(nn.device, "describe_machine", lambda: nn.device.Machine(2, "Tesla", 1))
+    for name in ("check_network_speed", "check_search_speed"):
+        monkeypatch.setattr(f"engine.speed_check.{name}", lambda _: iter(()))
+    monkeypatch.setattr(f"engine.speed_check.{at}", fail)
+    if at != "find_evaluator":
+        monkeypatch.setattr(doctor, "check_model", lambda _: iter(()))
+    patient = make_patient(use_gpu=use_gpu)
+    *_, failure = (finding for finding in doctor.examine(patient, ()) if finding.level == FAIL)
+    assert failure.name == "device" and "devices are busy" in failure.text and LINE.fullmatch(str(failure))
+    assert ("leave out --use-gpu" in failure.text) == use_gpu
+
+
 @pytest.mark.parametrize("free, level, word", [
     (100, FAIL, "close other programs"), (1500, WARN, "--visits"), (100_000, OK, "100,000"), (None, WARN, "not tell"),
 ])
