@@ -1,11 +1,13 @@
 """What the network runs on: the device, and the formats that are fast there."""
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 import torch
 
+from common.exit_status import EXIT_FAILED, ProgramError
 from common.gpu import say_no_gpu
 from common.race import measure_gain
 from nn.constant import HALF_GAIN
@@ -13,6 +15,8 @@ from nn.constant import HALF_GAIN
 Net = TypeVar("Net", bound=torch.nn.Module)
 
 ROUNDS = 10
+# What whoever trains can do where its memory does not suffice.
+FULL_GPU = "end what else uses it, or begin anew (--restart true) with a smaller --batch-size"
 
 
 class Machine(NamedTuple):
@@ -49,6 +53,15 @@ def get_gpus(numbers: Iterable[int]) -> list[torch.device]:
     if reason := find_missing(numbers, describe_machine().gpus):
         raise ValueError(reason)
     return [torch.device("cuda", number) for number in numbers]
+
+
+@contextmanager
+def tell_full_gpu(advice: str) -> Iterator[None]:
+    """Turn a GPU's want of memory in the block into a ProgramError with this advice."""
+    try:
+        yield
+    except torch.cuda.OutOfMemoryError:
+        raise ProgramError(f"no memory is left on the GPU: {advice}", EXIT_FAILED) from None
 
 
 def get_torch_device(use_gpu: bool, index: int = 0) -> torch.device:

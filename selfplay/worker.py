@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from common.exit_status import EXIT_FAILED, EXIT_REFUSED
+from common.exit_status import EXIT_FAILED, EXIT_REFUSED, ProgramError
 from nn.feature import plane_set_of
 from selfplay.archive import BatchSettings
 from selfplay.batch import SelfPlay, compile_steps, slots_per_half
@@ -117,7 +117,6 @@ def terms_of(settings: BatchSettings) -> Terms:
 def _work(connection: Connection, task: WorkerTask) -> None:
     """Load the network and play; raises Stop."""
     from nn.inference.batch_evaluator import load_batch_evaluator
-    from nn.model_file import ModelFileError
 
     settings, orders = task.settings, Orders(connection, task)
     try:
@@ -126,8 +125,8 @@ def _work(connection: Connection, task: WorkerTask) -> None:
         terms = terms_of(settings)
         compile_steps(plane_set_of(evaluator))
         play = SelfPlay(evaluator, terms, orders.next_game)
-    except ModelFileError as error:
-        _report_failure(connection, str(error), EXIT_REFUSED)
+    except ProgramError as error:  # a model file that cannot be used, a full GPU
+        _report_failure(connection, str(error), error.status)
         return
     except MemoryError:
         _report_failure(connection, f"no memory for --cache-mb {task.cache_mb} in each worker, or for --batch-size or "

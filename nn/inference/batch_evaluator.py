@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # it imports torch, which other runtimes do without
 # Positions per call: more make a CPU no faster (64 and more are alike), a GPU wants thousands.
 CPU_POSITIONS = 128
 GPU_POSITIONS = 4096
+FULL_GPU = "start fewer processes (--process), say a smaller --batch-size, or end what else uses it"
 
 
 class ThreadedEvaluator:
@@ -53,7 +54,7 @@ class ThreadedEvaluator:
 def load_batch_evaluator(
     model: str | ModelFile, board_size: int, use_gpu: bool, threads: int, positions: int | None = None, memory: int = 0,
 ) -> tuple["ThreadedEvaluator | CudaEvaluator", str]:
-    """Return the evaluator of a model file and the description of its network; raises ModelFileError.
+    """Return the evaluator of a model file and the description of its network; raises ProgramError (ModelFileError).
 
     `threads` is how many a CPU may use; `positions` per call None takes what suits the device. On a CPU answers are
     remembered within so many bytes of memory, 0 for none: on a GPU a call takes as long with fewer positions.
@@ -63,11 +64,13 @@ def load_batch_evaluator(
     except ValueError as error:
         raise ModelFileError(model, str(error), LEAVE_UNSET) from None
     if use_gpu and (isinstance(model, ModelFile) or len(split_models(model)) == 1):
+        from nn.device import tell_full_gpu
         from nn.inference.cuda_evaluator import CudaEvaluator
         from nn.inference.evaluator import NetworkEvaluator
         from nn.network.weights import load_network
-        single = NetworkEvaluator(load_network(model, board_size, use_gpu), 1, board_size)
-        return CudaEvaluator(single, positions or GPU_POSITIONS), single.description
+        with tell_full_gpu(FULL_GPU):
+            single = NetworkEvaluator(load_network(model, board_size, use_gpu), 1, board_size)
+            return CudaEvaluator(single, positions or GPU_POSITIONS), single.description
     evaluator = load_evaluator(model, board_size, use_gpu, threads=threads)
     source = CachedEvaluator(evaluator, memory) if memory and not use_gpu else evaluator
     usual = GPU_POSITIONS if use_gpu else CPU_POSITIONS

@@ -14,8 +14,9 @@ import torch
 import learning_param
 from common.atomic_file import write_atomically
 from common.command_line import run_command
+from common.exit_status import ProgramError
 from nn.network.weights import load_network, save_atomically
-from nn.training import learn
+from nn.training import bad_moves, learn
 from nn.training.bad_moves import ClassifierRun
 from nn.training.checkpoint import read_checkpoint
 from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError, estimate, train
@@ -226,6 +227,30 @@ def test_a_checkpoint_takes_no_memory_of_the_device(config: TrainConfig, monkeyp
     monkeypatch.setattr(learn, "describe_finished", look)
     train(config, group=group)
     assert found == {"cpu"}
+
+
+@pytest.mark.parametrize("options", [[], ["--dry-run", "true"]])
+def test_a_full_gpu_is_one_line(options: list[str], config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.\nGPU 0 has ...")
+
+    monkeypatch.setattr(Trainer, "step", fail)
+    result = ProgramRunner().invoke(main, [
+        "--size", "5", "--data-dir", str(config.data_dir), "--output", str(config.output), "--use-gpu", "false",
+        "--filters", "4", "--blocks", "1", "--epochs", "1", *options])
+    assert result.exit_code == 1 and "Traceback" not in result.output
+    assert result.output.splitlines()[-1].startswith("train.py: no memory is left on the GPU: end what else uses it")
+
+
+def test_a_full_gpu_ends_the_learning_of_bad_moves_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise torch.cuda.OutOfMemoryError
+
+    monkeypatch.setattr(bad_moves, "ClassifierRun", fail)
+    monkeypatch.setattr(bad_moves, "read_games", lambda *_: [])
+    monkeypatch.setattr(bad_moves, "collect_samples", lambda *_: make_samples())
+    with pytest.raises(ProgramError, match="no memory is left on the GPU"):
+        bad_moves.learn_from_games(make_config(tmp_path), False, print)
 
 
 def test_a_classifier_whose_numbers_run_away_is_not_written(tmp_path: Path) -> None:

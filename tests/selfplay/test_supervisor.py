@@ -11,10 +11,12 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+import torch
 
 import selfplay.supervisor
 import selfplay.worker
 from common.patience import SLOW_LINE
+from nn.inference.runtime import RUNTIME_VARIABLE
 from selfplay import archive
 from selfplay.archive import BATCH_FILE, LOG_FILE, BatchSettings, append_log, open_batch
 from selfplay.game import EndReason
@@ -230,6 +232,21 @@ def test_a_worker_without_memory_for_its_games_says_what_takes_it(
     selfplay.worker.run_worker(theirs, WorkerTask(tmp_path, 1, SETTINGS, "none", False, 1, 16, cache_mb=1))
     assert ours.recv() == (FAILED, "no memory for --cache-mb 1 in each worker, or for --batch-size or --visits: say "
                                    "less", 2)
+
+
+def test_a_worker_for_which_the_gpu_has_no_memory_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the others of a run whose first workers still found some: nothing is gained by starting it again."""
+    def fail(*_: object) -> None:
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.")
+
+    monkeypatch.delenv(RUNTIME_VARIABLE)
+    monkeypatch.setattr("nn.inference.batch_evaluator.find_gpu", lambda: True)
+    monkeypatch.setattr("nn.network.weights.load_network", fail)
+    ours, theirs = Pipe()
+    selfplay.worker.run_worker(theirs, WorkerTask(tmp_path, 1, SETTINGS, "none", True, 1, 16))
+    kind, line, status = ours.recv()
+    assert kind == FAILED and status == 1
+    assert line.startswith("no memory is left on the GPU: start fewer processes (--process), say a smaller")
 
 
 def test_a_folder_that_a_full_disk_left_without_settings_is_used_again(
