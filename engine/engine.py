@@ -138,7 +138,10 @@ class Engine(Game):
         """Return a tree with the search parameters of the options, one without a network where that is the player."""
         reason = self._reason_for_playouts(size)
         if not reason:
-            return MCTSTree(self._find_evaluator(size), size, self.options.search_params())
+            evaluator, options = self._find_evaluator(size), self.options
+            if not getattr(evaluator, "on_gpu", True):  # also where a GPU was asked for in vain
+                options = replace(options, use_gpu=False)
+            return MCTSTree(evaluator, size, options.search_params())
         if size not in self._sizes_told:
             self._sizes_told.add(size)
             print_err(f"{size}x{size}: UCT by playouts, without a network ({reason})")

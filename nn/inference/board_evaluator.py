@@ -82,6 +82,7 @@ class BoardEvaluator(ABC):
         batch_limit: positions that are evaluated at a time; a call may bring more.
         calls_at_once: how many threads may calculate what `start` prepares at a time without waiting for each other.
         call_sizes: sizes that calls are filled up to; empty where a call calculates exactly its positions.
+        on_gpu: whether it calculates on a GPU.
         full_call: number of positions beyond which larger calls are no cheaper for each position.
         description: device, number format and shape of the network, for people.
         note: a warning for the user, mostly empty.
@@ -90,6 +91,7 @@ class BoardEvaluator(ABC):
     calls_at_once = 1
     call_sizes: Sequence[int] = ()
     full_call = 16
+    on_gpu = False
 
     def __init__(self, facts: NetworkFacts, where: str, batch_limit: int, symmetries: int) -> None:
         """Take what is known of the network; `where` tells device and number format."""

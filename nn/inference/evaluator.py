@@ -83,7 +83,8 @@ class NetworkEvaluator(BoardEvaluator):
         with torch.no_grad():
             self.network = prepare(network, self.dtype, self.board_size)
         self._calls: CudaCalls | None = None
-        if self.device.type == "cuda":
+        self.on_gpu = self.device.type == "cuda"
+        if self.on_gpu:
             shape = self.plane_set.planes, self.board_size, self.board_size
             self._calls, self.call_sizes = CudaCalls(self.network, self.dtype, self.device, shape), CALL_SIZES
 

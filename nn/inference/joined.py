@@ -28,6 +28,7 @@ class JoinedEvaluator(CompositeEvaluator):
         super().__init__(parts, facts, min(part.batch_limit for part in parts), symmetries)
         self.calls_at_once = min(part.calls_at_once for part in parts)
         self.call_sizes, self.full_call = parts[0].call_sizes, max(part.full_call for part in parts)
+        self.on_gpu = any(part.on_gpu for part in parts)
         self.description = " and ".join(part.description for part in parts)
         self.note = "; ".join(dict.fromkeys(part.note for part in parts if part.note))
         begins = dict(zip(sets, np.cumsum([0, *sets.values()]), strict=False))

@@ -25,7 +25,7 @@ class SharedEvaluator(CompositeEvaluator):
         super().__init__(parts, first.facts, first.batch_limit * len(parts), symmetries)
         self.calls_at_once = calls_each * len(parts)
         self.description, self.note = f"{first.description}, {self.calls_at_once} calls at a time", first.note
-        self.call_sizes, self.full_call = first.call_sizes, first.full_call
+        self.call_sizes, self.full_call, self.on_gpu = first.call_sizes, first.full_call, first.on_gpu
         self._begin, self._free = begin, SimpleQueue[BoardEvaluator]()
         for part in [*parts] * calls_each:
             self._free.put(part)

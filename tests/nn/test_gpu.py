@@ -90,7 +90,7 @@ def check_near(answers: tuple[np.ndarray, ...], expected: tuple[np.ndarray, ...]
 def test_every_kind_says_what_it_says_on_a_cpu(model: Path) -> None:
     """In calls that fill a graph, that fill part of one, and that are larger than any."""
     evaluator = load_evaluator(str(model), SIZE, use_gpu=True)
-    assert "cuda" in evaluator.description and evaluator.calls_at_once == 1
+    assert "cuda" in evaluator.description and evaluator.on_gpu and evaluator.calls_at_once == 1
     for number in (1, 3, CALL_SIZES[-1], CALL_SIZES[-1] + 44, 2):
         planes = planes_of(evaluator, number)
         answers = evaluator.evaluate_plainly(planes)

@@ -14,7 +14,9 @@ from mcts.tree import MCTSTree
 from nn import device
 from nn.inference import evaluator as evaluator_module
 from nn.inference.board_evaluator import BoardEvaluator, NetworkFacts
+from nn.inference.evaluation_cache import CachedEvaluator
 from nn.inference.evaluator import NetworkEvaluator, share_cores, share_devices
+from nn.inference.joined import make_ensemble
 from nn.inference.loading import load_evaluator
 from nn.inference.shared import SharedEvaluator
 from nn.network.pooled_net import PooledConfig, PooledNet
@@ -68,6 +70,14 @@ def test_a_device_may_have_several_calls() -> None:
         runs = [pool.submit(shared.start(planes).answer) for _ in range(8)]
         assert all(len(run.result()[0]) == 1 for run in runs)
     assert device.calls == [0] + [1] * 8
+
+
+def test_what_stands_for_several_tells_whether_they_are_on_gpus() -> None:
+    first, second = Device(0), Device(1)
+    for on_gpu in (False, True):
+        first.on_gpu = on_gpu
+        for one in (SharedEvaluator([first]), make_ensemble([second, SharedEvaluator([first])])):
+            assert one.on_gpu is CachedEvaluator(one).on_gpu is on_gpu
 
 
 @pytest.mark.parametrize(("count", "parts"), [(1, [1]), (2, [1, 1]), (7, [4, 3]), (20, [8, 8, 2, 2])])
