@@ -94,6 +94,11 @@ class ProcessGroup:
         distributed.all_reduce(sums)
         return sums
 
+    def copy_statistics(self, network: torch.nn.Module) -> None:
+        """Have the norms of a network the first process's statistics: each process's come from its own shares."""
+        for buffer in network.buffers() if self.size > 1 else ():
+            distributed.broadcast(buffer, 0)
+
     def tell(self, text: str) -> str:
         """Return the first process's text."""
         told = [text]

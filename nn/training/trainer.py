@@ -260,6 +260,7 @@ class Trainer:
         """Return the averages over the test samples, for the weights that would be saved."""
         start = time.monotonic()
         network = self.result.eval()
+        self.group.copy_statistics(network)  # it is the first process's that is saved
         sums = self.new_sums()
         for number, (samples, symmetries) in enumerate(self.data.test_batches()):
             if number % self.group.size == self.group.rank:

@@ -18,8 +18,10 @@ from torch.distributed import TCPStore, run
 
 from nn.data.dataset import load_batch, load_samples
 from nn.training import estimate, process_group
+from nn.training.learn import SUPERVISED, TrainConfig
 from nn.training.process_group import ProcessGroup
 from nn.training.run_config import TrainError
+from nn.training.trainer import Trainer
 from tests.nn.group_worker import SAMPLES, make_trainer, take_steps
 from tests.nn.samples import write_data
 from tests.nn.selfplay_games import SIZE, write_games
@@ -140,6 +142,28 @@ def test_a_dry_run_takes_as_many_steps_in_each_process(monkeypatch: pytest.Monke
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(measure, [Process(0), Process(1)])
     assert first == second < estimate.STEPS
+
+
+@pytest.mark.parametrize("ema", [0.0, 0.9])
+def test_all_processes_test_the_network_that_the_first_one_saves(ema: float, tmp_path: Path,
+                                                                 monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their norms have seen other samples since they were last alike, at the beginning of a step."""
+    config = TrainConfig(board_sizes=(5,), filters=4, blocks=1, batch_size=8, use_gpu=False, ema=ema,
+                         data_dir=write_data(tmp_path, [80]), output=tmp_path / "sl-model.bin")
+    first, second = Trainer(config, SUPERVISED), Trainer(config, SUPERVISED)
+    for buffer in first.result.buffers():
+        buffer.add_(1)
+    expected = first.evaluate()
+    saved = iter(first.result.buffers())
+    monkeypatch.setattr(process_group.distributed, "broadcast", lambda tensor, _: tensor.copy_(next(saved)))
+    monkeypatch.setattr(process_group.distributed, "all_reduce", lambda *_: None)
+    scores = []
+    for rank in (0, 1):
+        second.group.rank, second.group.size = rank, 2
+        saved = iter(first.result.buffers())
+        scores.append(second.evaluate())
+    assert expected.loss == pytest.approx((scores[0].loss + scores[1].loss) / 2.0, abs=1e-5)
+    assert next(saved, None) is None
 
 
 def test_the_launcher_leaves_options_of_the_training_alone(root: Path) -> None:
