@@ -27,6 +27,7 @@ from tests.mcts.test_pruning import made_up_classifier
 from tests.reference.twins import Twins
 from tests.tools.in_process import ProgramRunner
 from tools.bench import main
+from tools.benchlib import company_bench, network_bench
 from tools.benchlib.accuracy import measure_accuracy
 from tools.benchlib.board_bench import copy_back_and_forth, generate_moves
 from tools.benchlib.evaluators import FreeEvaluator, HashEvaluator
@@ -270,6 +271,27 @@ def test_hash_evaluator_depends_on_the_position_alone() -> None:
     planes[0, 3, 2, 2] += 1
     assert not np.isclose(evaluator(planes)[0][0], logits[0]).any()
     assert np.array_equal(HashEvaluator(7)(planes)[0], evaluator(planes)[0])
+
+
+@pytest.mark.parametrize("on_gpu", [True, False])
+def test_searches_are_measured_with_as_many_leaves_as_the_engine_has(on_gpu: bool,
+                                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[SearchParams] = []
+
+    def note(_: object, __: int, params: SearchParams) -> None:
+        made.append(params)
+        raise InterruptedError
+
+    evaluator: Any = load_evaluator("none", 5)
+    monkeypatch.setattr(evaluator, "on_gpu", on_gpu)
+    for module in (network_bench, company_bench):
+        monkeypatch.setattr(module, "MCTSTree", note)
+    for measured in (network_bench.measure_search_of(GoBoard(5), "", None, evaluator, BenchSettings()),
+                     network_bench.measure_saved(evaluator, BenchSettings()),
+                     company_bench.measure_company(evaluator, BenchSettings())):
+        with pytest.raises(InterruptedError):
+            next(measured)
+    assert made == [EngineOptions(model="none", use_gpu=on_gpu).search_params()] * 3
 
 
 def test_free_evaluator_repeats_itself() -> None:

@@ -11,12 +11,11 @@ import numpy as np
 
 from board.go_board import GoBoard
 from common.cores import count_usable_cores
-from engine.options import EngineOptions
 from mcts.tree import MCTSTree
 from nn.evaluation import Answers, Evaluation
 from nn.inference.board_evaluator import BoardEvaluator
 from tools.benchlib.measure import BenchSettings, Figure, measure_rate
-from tools.benchlib.search_bench import make_search_work
+from tools.benchlib.search_bench import make_search_work, params_of
 
 # Programs that never wait, for each core.
 LOOPS_PER_CORE = 2
@@ -72,7 +71,7 @@ def measure_company(evaluator: BoardEvaluator, settings: BenchSettings) -> Itera
     loops = LOOPS_PER_CORE * count_usable_cores()
     timed = TimedEvaluator(evaluator)
     board = GoBoard(evaluator.board_size)
-    tree = MCTSTree(timed, board.board_size, EngineOptions(model=settings.model).for_model().search_params())
+    tree = MCTSTree(timed, board.board_size, params_of(evaluator, settings))
     search = make_search_work(tree, board, settings.engine_visits)
     search()
     shares, longest = [], []

@@ -7,7 +7,6 @@ import numpy as np
 from board.geometry import SYMMETRIES
 from board.go_board import GoBoard
 from common.cores import count_usable_cores
-from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
 from nn.feature import PlaneSet, generate_input_planes
@@ -22,7 +21,7 @@ from tools.benchlib.company_bench import measure_company
 from tools.benchlib.evaluators import CountingEvaluator
 from tools.benchlib.measure import BenchSettings, Figure, Workload, interleave, measure
 from tools.benchlib.positions import LATE_9X9, MIDGAME_9X9, make_board, make_random_board
-from tools.benchlib.search_bench import make_search_work
+from tools.benchlib.search_bench import make_search_work, params_of
 
 BATCH_SIZES = (1, 2, 8, 16, 64, 256)
 # TamaGo 0.10.0's visits a second by batch size, 1,000 visits from the empty board, on two cores.
@@ -88,7 +87,7 @@ def measure_search_of(board: GoBoard, place: str, batch_size: int | None, evalua
     `batch_size` None: as the engine sets it, beside the network in calls of USUAL_CALL.
     """
     counter = CountingEvaluator(evaluator)
-    params = EngineOptions(model=settings.model, batch_size=batch_size).for_model().search_params()
+    params = params_of(evaluator, settings, batch_size=batch_size)
     tree = MCTSTree(counter, board.board_size, params)
     plain = not place and batch_size is not None
     place += f", batch {batch_size}" if batch_size else ", default"
@@ -111,7 +110,7 @@ def measure_threads(settings: BenchSettings) -> Iterator[Figure]:
     counts = [1, *(count for count in (2, 4, 8, 16, 32) if count < cores), *([cores] if cores > 1 else [])]
     for threads in counts:
         evaluator = load_evaluator(settings.model, use_gpu=settings.use_gpu, threads=threads)
-        params = EngineOptions(model=settings.model, threads=threads).for_model().search_params()
+        params = params_of(evaluator, settings, threads=threads)
         tree = MCTSTree(evaluator, evaluator.board_size, params)
         works.append(make_search_work(tree, GoBoard(tree.board_size), settings.engine_visits))
     for threads, work in zip(counts[1:], works[1:], strict=True):
@@ -121,7 +120,7 @@ def measure_threads(settings: BenchSettings) -> Iterator[Figure]:
 
 def measure_saved(evaluator: BoardEvaluator, settings: BenchSettings) -> Iterator[Figure]:
     """Yield the share of a search's positions that its cache of evaluations does not know already."""
-    params = EngineOptions(model=settings.model).for_model().search_params()
+    params = params_of(evaluator, settings)
     boards = {"": GoBoard(evaluator.board_size)}
     if evaluator.board_size == LATE_SIZE:
         boards |= {" in midgame": make_board(MIDGAME_9X9), " late in a game": make_board(LATE_9X9)}

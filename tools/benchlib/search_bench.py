@@ -1,12 +1,15 @@
 """Speed of the search on one core when the network costs nothing."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from board.go_board import GoBoard
+from engine.options import EngineOptions
 from mcts.constant import GUMBEL, PUCT
 from mcts.params import SearchLimit, SearchParams
 from mcts.tree import MCTSTree
 from mcts.wishes import Wishes
+from nn.inference.board_evaluator import BoardEvaluator
 from tools.benchlib.evaluators import FreeEvaluator
 from tools.benchlib.measure import BenchSettings, Figure, Workload, measure
 from tools.benchlib.positions import MIDGAME_9X9, make_board
@@ -15,6 +18,11 @@ TAMAGO_VISITS = 2100
 VISITS_TARGET = 100000
 SHOT_VISITS = 1600
 BATCH_SIZES = (1, 16, 64)
+
+
+def params_of(evaluator: BoardEvaluator, settings: BenchSettings, **options: Any) -> SearchParams:
+    """Return what the engine searches with that has this evaluator, and these options."""
+    return EngineOptions(model=settings.model, use_gpu=evaluator.on_gpu, **options).for_model().search_params()
 
 
 def make_search_work(tree: MCTSTree, board: GoBoard, visits: int) -> Workload:
