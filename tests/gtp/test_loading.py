@@ -231,7 +231,7 @@ def test_the_network_for_another_size_is_loaded_when_it_is_needed():
 @pytest.mark.parametrize("on_gpu", [True, False])
 def test_a_gpu_that_was_asked_for_in_vain_leaves_the_search_as_on_a_cpu(on_gpu: bool):
     """With as many leaves in a call as a GPU wants, a search knows less when it chooses each of them."""
-    evaluator = FakeEvaluator(5)
+    evaluator: Any = FakeEvaluator(5)
     evaluator.on_gpu = on_gpu
     engine = Engine(EngineOptions(use_gpu=True), EvaluatorSource(lambda _: evaluator, ANY_SIZE))
     assert engine.tree.params == EngineOptions(use_gpu=on_gpu).search_params()
