@@ -61,6 +61,28 @@ def kernels(tmp_path: Path) -> ModuleType:
     return write_kernels(tmp_path)
 
 
+def climb(steps: tuple[np.ndarray, int], most: int) -> tuple[int, int]:
+    """Return how often the steps fit below `most`, and what is left, by arguments that are used late, or set anew."""
+    while most < 0:
+        most += steps[1]
+    size, count = steps[1] + 0 * most, 0
+    for number in steps[0]:
+        if number > most:
+            continue
+        size = size + number
+        most = most - number
+        count += 1
+    return count, size * steps[1] + most
+
+
+def test_what_is_set_once_where_a_kernel_begins_is_known_to_its_end() -> None:
+    """With and without a loop there, and beside what is set anew."""
+    compiled = kernel(climb)
+    for most in (-25, 7, 30):
+        steps = np.array([3, 9, 2, 8]), 10
+        assert compiled(steps, most) == climb(steps, most)
+
+
 def test_a_kernel_that_prints_is_refused() -> None:
     def say(number: int) -> None:
         print(number)
