@@ -15,8 +15,6 @@ from nn.constant import HALF_GAIN
 Net = TypeVar("Net", bound=torch.nn.Module)
 
 ROUNDS = 10
-# What whoever trains can do where its memory does not suffice.
-FULL_GPU = "end what else uses it, or begin anew (--restart true) with a smaller --batch-size"
 
 
 class Machine(NamedTuple):

@@ -28,7 +28,7 @@ from nn.classifier import MOST_FILTERS, MOST_LAYERS, read_classifier, weigh, wri
 from nn.data.data_file import DataError, sum_arrays
 from nn.data.labels import describe_bare, read_all_labels
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
-from nn.device import FULL_GPU, get_torch_device, tell_full_gpu
+from nn.device import get_torch_device, tell_full_gpu
 from nn.model_file import CLASSIFIER_FILE
 from nn.network.weights import save_atomically
 from nn.point_marks import CANDIDATE
@@ -37,7 +37,7 @@ from nn.training.checkpoint import plan_supervised, read_checkpoint
 from nn.training.optimizer import load_momentum, make_muon
 from nn.training.precision import choose_precision
 from nn.training.recall import Margins, format_table
-from nn.training.run_config import NO_TEACHER, RunawayError, RunProgress, TrainError
+from nn.training.run_config import FULL_GPU, NO_TEACHER, RunawayError, RunProgress, TrainError
 from nn.training.run_files import RunFiles
 from nn.training.schedule import CosineSchedule
 

@@ -8,13 +8,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from common.print_console import print_out
-from nn.device import FULL_GPU, tell_full_gpu
+from nn.device import tell_full_gpu
 from nn.network.weights import save_network
 from nn.training.checkpoint import DamagedCheckpoint, check_shape, describe_finished, read_checkpoint
 from nn.training.estimate import estimate_run
 from nn.training.process_group import ProcessGroup
 from nn.training.recipe import POLICY_GRADIENT, REINFORCEMENT, SUPERVISED, Recipe
-from nn.training.run_config import TrainConfig, TrainError
+from nn.training.run_config import FULL_GPU, TrainConfig, TrainError
 from nn.training.run_files import RunFiles
 from nn.training.run_table import RunTable
 from nn.training.start import continue_from

@@ -7,6 +7,9 @@ from typing import Any
 import learning_param
 from common.exit_status import ProgramError
 
+# What to do where the memory of a GPU does not suffice.
+FULL_GPU = "end what else uses it, or begin anew (--restart true) with a smaller --batch-size"
+
 NO_TEACHER = "--teacher-weight is the share of --labels of the games in --kifu-dir: give both"
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from engine.options import EngineOptions
 from mcts.params import SearchLimit
 from mcts.tree import MCTSTree
 from nn.inference.evaluation_cache import CachedEvaluator
 from nn.inference.loading import load_evaluator
 from tools.benchlib.evaluators import CountingEvaluator
 from tools.benchlib.measure import BenchSettings
+from tools.benchlib.search_bench import params_of
 from tools.benchlib.target_bench import collect_positions
 
 PER_GAME = 2
@@ -38,8 +38,8 @@ def measure_batches(settings: BenchSettings) -> Iterator[str]:
 
     Raises NoGamesError.
     """
-    evaluator = CachedEvaluator(load_evaluator(settings.model, settings.board_size, settings.use_gpu))
-    params = EngineOptions(model=settings.model).for_model().search_params()
+    network = load_evaluator(settings.model, settings.board_size, settings.use_gpu)
+    evaluator, params = CachedEvaluator(network), params_of(network, settings)
     boards, limit = collect_positions(settings, PER_GAME), SearchLimit(settings.search_visits, strict=True)
 
     def search(changes: dict[str, Any]) -> tuple[list[int], np.ndarray, float]:
