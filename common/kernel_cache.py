@@ -273,6 +273,16 @@ class KernelCache(caching.FunctionCache):
         with contextlib.suppress(OSError):
             yield
 
+    def _find(self, signature: Any, target_context: Any) -> Any:
+        """Return the code kept for a signature, or None.
+
+        numba would load before all that it compiles with, a fifth of a start; its compiler does so when it is needed.
+        """
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(signature, target_context)
+
+    load_overload = _find  # what numba calls
+
     def is_filled(self) -> bool:
         """Return whether there is compiled code for any types."""
         return any(self._files.stored())

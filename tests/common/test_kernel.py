@@ -10,6 +10,7 @@ import uuid
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest.mock import Mock
 
 import numba
 import numpy as np
@@ -189,6 +190,19 @@ def test_who_finds_a_kernel_on_disk_makes_no_parts(kernels: ModuleType) -> None:
     found = load_kernels(Path(str(kernels.__file__)))
     assert found.walk(*arguments()) == kernels.walk(*arguments())
     assert inspect.getclosurevars(found.step.get_call_template).nonlocals["inlined"] is None
+
+
+def test_who_finds_a_kernel_on_disk_needs_nothing_to_compile_with(
+    kernels: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What numba loads for its compiler is a fifth of a start."""
+    expected = kernels.walk(*arguments())
+    found = load_kernels(Path(str(kernels.__file__)))
+    refresh = Mock(side_effect=found.walk.targetctx.refresh)
+    monkeypatch.setattr(found.walk.targetctx, "refresh", refresh)
+    assert found.walk(*arguments()) == expected and not refresh.called
+    found.walk(np.zeros(2, np.float64), np.zeros(2, np.int64))
+    assert refresh.called
 
 
 def test_what_an_operator_makes_of_types_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
