@@ -24,6 +24,14 @@ def single(value: float) -> float:
     return float(np.float32(value))
 
 
+def softmax(logits: Sequence[float]) -> list[float]:
+    """Return shares that add up to 1."""
+    greatest = max(logits)
+    weights = [math.exp(logit - greatest) for logit in logits]
+    total = sum(weights)
+    return [weight / total for weight in weights]
+
+
 @dataclass(eq=False)
 class Edge:
     """A candidate move; None is a pass. Values are those of the player who chooses."""
@@ -102,21 +110,27 @@ class NaiveSearch:
 
     def expand(self, node: Node) -> None:
         """Give a node its candidates: legal moves that fill no own complete eye, superko observed, and the pass."""
-        for point in node.board.points:
-            if not node.board.is_legal(point, node.color) or node.board.is_complete_eye(point, node.color):
+        board, color, least_priors = node.board, node.color, self.least_priors(node.board)
+        for point in board.points:
+            result = board.after(point, color)
+            if result is None or (point, color) == board.ko or board.is_complete_eye(point, color):
                 continue
-            if node.board.is_superko(point, node.color):
-                if node.color != self.may_repeat:
+            if board.was_seen(result[0]):
+                if color != self.may_repeat:
                     self.superko_moves += 1
                     continue
                 self.repetitions += 1
-            node.edges.append(Edge(point, self.least_prior(node.board, point)))
+            node.edges.append(Edge(point, least_priors.get(point, 0.0)))
         node.edges.append(Edge(None))
 
-    def least_prior(self, board: SlowBoard, point: Point) -> float:
-        """Return the least prior of a move: it grows with the largest string whose last liberty the point is."""
-        sizes = [len(string) for string in board.strings() if board.liberties(min(string)) == {point}]
-        return self.selection.atari_prior * (1 - 1 / max(sizes)) if sizes else 0.0
+    def least_priors(self, board: SlowBoard) -> dict[Point, float]:
+        """Return the least prior of each last liberty, which grows with the largest string that has no other."""
+        sizes: dict[Point, int] = {}
+        for string in board.strings():
+            point, *others = board.liberties(min(string))
+            if not others:
+                sizes[point] = max(sizes.get(point, 0), len(string))
+        return {point: self.selection.atari_prior * (1 - 1 / size) for point, size in sizes.items()}
 
     def planes(self, node: Node) -> np.ndarray:
         """Return the six input planes of a position."""
@@ -145,11 +159,11 @@ class NaiveSearch:
             size = node.board.size
             own = [float(all_logits[size * size if e.move is None else (e.move[1] - 1) * size + e.move[0] - 1])
                    for e in node.edges]
-            weights = [math.exp(logit - max(own)) for logit in own]
-            raised = [max(w / sum(weights), e.least_prior) for e, w in zip(node.edges, weights, strict=True)]
+            raised = [max(share, e.least_prior) for e, share in zip(node.edges, softmax(own), strict=True)]
+            total = sum(raised)
             for edge, prior in zip(node.edges, raised, strict=True):
-                edge.prior = single(prior / sum(raised))
-                edge.logit = single(math.log(prior / sum(raised)))
+                edge.prior = single(prior / total)
+                edge.logit = single(math.log(prior / total))
             node.value = single(win + 0.5 * draw)
 
     def final_lead(self, node: Node) -> float:
@@ -269,9 +283,7 @@ class NaiveSearch:
 
     def improved_policy(self, node: Node) -> list[float]:
         """Return the softmax of the improved logits."""
-        logits = self.improved_logits(node)
-        weights = [math.exp(logit - max(logits)) for logit in logits]
-        return [weight / sum(weights) for weight in weights]
+        return softmax(self.improved_logits(node))
 
     def pick_below(self, node: Node) -> Edge:
         """Return the first edge whose share of the visits lags most behind the improved policy."""

@@ -5,6 +5,7 @@ Nothing is kept up to date: strings, liberties and scores are found by flood fil
 """
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable
 
 Point = tuple[int, int]
@@ -37,9 +38,8 @@ class SlowBoard:
 
     def copy(self) -> SlowBoard:
         """Return an independent board with the same position and history."""
-        twin = SlowBoard(self.size)
-        twin.grid, twin.ko, twin.captured_by = dict(self.grid), self.ko, dict(self.captured_by)
-        twin.seen = set(self.seen)
+        twin = copy.copy(self)  # points and neighbors are those of every board of this size
+        twin.grid, twin.captured_by, twin.seen = dict(self.grid), dict(self.captured_by), set(self.seen)
         return twin
 
     # Strings
@@ -147,10 +147,12 @@ class SlowBoard:
 
         One diagonal may be lost in the center and none at the edge; a diagonal that is eye space is not lost.
         """
+        if not self.is_eye_space(point, color):
+            return False
         x, y = point
         diagonals = [p for p in ((x - 1, y - 1), (x + 1, y - 1), (x - 1, y + 1), (x + 1, y + 1)) if p in self.grid]
         lost = [p for p in diagonals if self.grid[p] != color and not self.is_eye_space(p, color)]
-        return self.is_eye_space(point, color) and len(lost) <= (1 if len(diagonals) == 4 else 0)
+        return len(lost) <= (1 if len(diagonals) == 4 else 0)
 
     def legal_position(self) -> bool:
         """Return whether every string on the board has a liberty."""
