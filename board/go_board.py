@@ -58,8 +58,7 @@ class GoBoard(RulesFace):
         self.state: State = new_state(board_size)
         self._start: State = new_state(board_size)
         self.record = Record(self.state)
-        self.strings = StringData(self.state)
-        self.pattern = Pattern(self.state)
+        self.strings, self.pattern = StringData(self.state), Pattern(self.state)
 
     @classmethod
     def with_rules(cls, board_size: int, rules: Rules) -> "GoBoard":
@@ -190,7 +189,9 @@ class GoBoard(RulesFace):
         self.truncate(len(self.record) - 1)
 
     def truncate(self, moves: int) -> None:
-        """Go back to the position after the first `moves` moves."""
+        """Go back to the position after the first `moves` moves; raises ValueError where there are not so many."""
+        if not 0 <= moves <= len(self.record):
+            raise ValueError(f"cannot go back to move {moves} of {len(self.record)}")
         copy_state(self.state, self._start)
         start_history(self.history, self.state)
         rules.replay(self.state, self.history, self.history, moves)
@@ -347,4 +348,3 @@ def copy_board(dst: GoBoard, src: GoBoard) -> None:
     copy_state(dst.state, src.state)
     copy_state(dst._start, src._start)
     dst.record.copy_from(src.record)
-

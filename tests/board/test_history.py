@@ -64,6 +64,19 @@ def test_undo_restores_the_ko() -> None:
     assert board.moves == 1 and board.is_legal(twins.pos((2, 2)), Stone.WHITE) and board.prisoner == [0, 0]
 
 
+@pytest.mark.parametrize("moves", [-1, 3, 300])
+def test_going_back_to_moves_that_there_are_not_is_refused(moves: int) -> None:
+    board = GoBoard(9)
+    for pos in (board.POS(3, 3), board.POS(7, 7)):
+        board.put_stone(pos, board.get_to_move())
+    before = board.get_move_history()
+    with pytest.raises(ValueError, match=f"{moves} of 2"):
+        board.truncate(moves)
+    assert board.get_move_history() == before and board.get_to_move() == Stone.BLACK
+    board.truncate(1)
+    assert board.get_move_history() == before[:1]
+
+
 def test_undo_never_takes_back_set_up_stones() -> None:
     board = Twins.from_diagram("X .\n. O").fast
     with pytest.raises(ValueError, match="cannot undo"):
