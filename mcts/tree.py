@@ -72,7 +72,7 @@ class MCTSTree:
         self.root_board = GoBoard(board_size)  # the game that leads to the root, which may have another side to move
         self._root = Position(new_state(board_size), self.root_board.history)  # the searched one, to which the game led
         self._line = new_line(board_size, 1)
-        self.is_empty, self._is_unfinished = True, False  # unfinished: the network failed in the middle of a search
+        self.is_empty, self._is_unfinished = True, False  # unfinished: a search failed, or was interrupted anywhere
         self._expected: dict[Stone, float] = {}
         # An analysis makes visits one after the other, also where the search itself plans them.
         self._by_visits = PUCT if self.params.algorithm in IN_ROUNDS else self.params.algorithm
@@ -145,10 +145,11 @@ class MCTSTree:
         return node.index if mover == color and node.has_candidates else None
 
     def _restrict(self, restriction: Restriction | None) -> bool:
-        """Leave moves out of the coming search; return whether the same ones were left out of the present tree."""
+        """Leave moves out of the coming search; return whether a finished one left the same out of the present tree."""
         plies = np.zeros_like(self._batch.banned) if restriction is None else restriction.plies
-        last, self._restricted = self._restricted, plies.copy()
-        return np.array_equal(plies, last)
+        last, finished = self._restricted, not self._is_unfinished
+        self._restricted, self._is_unfinished = plies.copy(), True
+        return finished and np.array_equal(plies, last)
 
     def _apply_superko(self, board: GoBoard, color: Stone) -> bool:
         """Forbid repetitions to `color`, the player, always, and to the opponent where the rules forbid them.
@@ -166,7 +167,7 @@ class MCTSTree:
         if board.board_size != self.board_size:
             raise ValueError(f"a tree of size {self.board_size} cannot search a board of size {board.board_size}")
         reuse = self._apply_superko(board, color) and reuse
-        known = self.find_descendant(board, color) if reuse and not self._is_unfinished else None
+        known = self.find_descendant(board, color) if reuse else None
         if known != ROOT and self._restricted.any():  # the plies are counted from the root
             known = None
         banned = self._restricted.copy()
@@ -175,6 +176,7 @@ class MCTSTree:
             if (banned > self._batch.banned).any():  # the tree holds moves into what is settled by now
                 known = None
         self._batch.banned[:] = banned
+        self.is_empty, self.tree_is_full = True, False
         self.root_board = board.copy()
         self._root = Position(self._root.state, self.root_board.history)
         copy_state(self._root.state, board.state)
@@ -183,7 +185,6 @@ class MCTSTree:
         self._batch.root_past[:] = past_of(board, self._plane_set)
         self._line = new_line(self.board_size, int(board.history.length[0]))
         copy_history(self._line.history, board.history)  # superko below the root asks for the game, too
-        self.is_empty, self._is_unfinished, self.tree_is_full = True, True, False
         self._calls.drop()
         if known is None:
             self._tree.counters[:] = 0
@@ -249,8 +250,7 @@ class MCTSTree:
         self._root_temperature = temperature
         self._set_root(board, color, reuse=unchanged and plain and not self._was_planned)
         self._was_planned = False
-        plan = self._plan(self._by_visits)
-        goes_on = True
+        plan, goes_on = self._plan(self._by_visits), True
 
         def take_turn(call: Call | None) -> Call | None:
             """Finish a thread's last call and start its next one; None at the end of the search."""

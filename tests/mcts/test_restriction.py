@@ -1,6 +1,7 @@
 """Restricted searches: which moves are candidates, and when a tree may be reused."""
 
 import numpy as np
+import pytest
 
 from board.constant import PASS
 from board.go_board import GoBoard
@@ -86,6 +87,16 @@ def test_a_tree_is_reused_only_under_the_same_restriction():
     assert tree.search(board, WHITE, limit, restriction=second).visits == 30  # plies count from the new position
     second.avoid(BLACK, [PASS], 1)
     assert tree.search(board, WHITE, limit, restriction=second).visits == 30
+
+
+def test_a_search_that_was_refused_leaves_no_tree_that_its_restriction_has_not_shaped():
+    board, limit = GoBoard(SIZE), SearchLimit(30, strict=True)
+    tree, restriction = new_tree(), Restriction(SIZE)
+    restriction.avoid(BLACK, [tree.search(board, BLACK, limit).pos], 1)
+    with pytest.raises(ValueError, match="cannot search a board"):
+        tree.search(GoBoard(SIZE + 1), BLACK, limit, restriction=restriction)
+    found = tree.search(board, BLACK, limit, restriction=restriction)
+    assert found.visits == 30 and not any(restriction.bans(BLACK, move.pos) for move in found.candidates)
 
 
 def test_restrictions():

@@ -254,3 +254,17 @@ def check_result_unless_halving(event: str, result, tree: MCTSTree, board, color
     """Check a result; after sequential halving the first candidate is not ranked by visits and value."""
     if event != "halving":
         check_result(result, tree, board, color)
+
+
+def test_an_interruption_before_the_search_leaves_no_tree_of_another_position(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    game = Game(3)
+    tree = searched(game)
+    game.play(game.point(tree.result().candidates[-1].pos))
+    with monkeypatch.context() as patch:
+        patch.setattr("mcts.tree.past_of", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            tree.search(game.board, game.stone, SearchLimit(40, strict=True))
+    assert tree.is_empty and new_visits(tree, game) == 40
