@@ -143,7 +143,7 @@ class GoBoard(RulesFace):
         is asked by is_legal.
         """
         if not self._is_legal_without_superko(pos, color):
-            player = Stone(color).name.lower() if color in [*Stone] else color
+            player = Stone(color).name.lower() if color in [*Stone] else f"{color!r}, which is no Stone,"
             raise IllegalMoveError(f"{player} {self.coordinate.convert_to_gtp_format(pos)} is illegal")
         self.record.reserve(1)
         rules.play_recorded(self.state, self.history, pos, int(color))

@@ -157,7 +157,7 @@ class MCTSTree:
         Return whether the present tree is still right: the same was forbidden, or it has met no repetition.
         """
         superko = np.ones_like(self._batch.superko)
-        superko[Stone.get_opponent_color(color)] = board.rules.superko
+        superko[Stone.get_opponent_color(Stone(color))] = board.rules.superko
         unchanged = np.array_equal(superko, self._batch.superko)
         self._batch.superko[:] = superko
         return unchanged or not self._tree.counters[REPETITIONS]

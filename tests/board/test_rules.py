@@ -143,6 +143,13 @@ def test_only_players_move(color: Stone) -> None:
         board.put_stone(board.POS(1, 1), 2)  # type: ignore[arg-type]  # a plain number will do
 
 
+@pytest.mark.parametrize("color", ["black", None])
+def test_what_is_no_color_is_not_taken_for_an_illegal_move(color: object) -> None:
+    board = GoBoard(5)
+    with pytest.raises(IllegalMoveError, match=f"{color!r}, which is no Stone, C3 is illegal"):
+        board.put_stone(board.POS(3, 3), color)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(("diagram", "point", "color", "taken"), [
     ("X . X\nO X O\n. O .", (2, 1), "w", 3),
     (". X O\nX O O\nO O .", (1, 1), "w", 2),

@@ -99,6 +99,12 @@ def test_a_search_that_was_refused_leaves_no_tree_that_its_restriction_has_not_s
     assert found.visits == 30 and not any(restriction.bans(BLACK, move.pos) for move in found.candidates)
 
 
+@pytest.mark.parametrize("color", ["black", None])
+def test_what_is_no_color_is_named(color: object):
+    with pytest.raises(ValueError, match=f"{color!r} is not a valid Stone"):
+        new_tree().search(GoBoard(SIZE), color, SearchLimit(1))  # type: ignore[arg-type]
+
+
 def test_restrictions():
     restriction = Restriction(SIZE)
     restriction.avoid(BLACK, [7], 2)
