@@ -72,11 +72,12 @@ class MCTSTree:
         self.root_board = GoBoard(board_size)  # the game that leads to the root, which may have another side to move
         self._root = Position(new_state(board_size), self.root_board.history)  # the searched one, to which the game led
         self._line = new_line(board_size, 1)
-        self.is_empty, self._is_unfinished = True, False  # unfinished: a search failed, or was interrupted anywhere
+        self.is_empty = True
+        self._may_be_kept = False  # whether a search made visits one after the other, and came to its end
         self._expected: dict[Stone, float] = {}
         # An analysis makes visits one after the other, also where the search itself plans them.
         self._by_visits = PUCT if self.params.algorithm in IN_ROUNDS else self.params.algorithm
-        self._root_temperature, self._was_planned = 1.0, False  # of the present tree; planned: searched in rounds
+        self._root_temperature = 1.0  # of the present tree
         self.tree_is_full = False
 
     # --- the tree -----------------------------------------------------------------------------------------------
@@ -145,11 +146,11 @@ class MCTSTree:
         return node.index if mover == color and node.has_candidates else None
 
     def _restrict(self, restriction: Restriction | None) -> bool:
-        """Leave moves out of the coming search; return whether a finished one left the same out of the present tree."""
+        """Leave moves out of the coming search; return whether the present tree may be kept for it: it has the same."""
         plies = np.zeros_like(self._batch.banned) if restriction is None else restriction.plies
-        last, finished = self._restricted, not self._is_unfinished
-        self._restricted, self._is_unfinished = plies.copy(), True
-        return finished and np.array_equal(plies, last)
+        last, self._restricted = self._restricted, plies.copy()
+        may_be_kept, self._may_be_kept = self._may_be_kept, False
+        return may_be_kept and np.array_equal(plies, last)
 
     def _apply_superko(self, board: GoBoard, color: Stone) -> bool:
         """Forbid repetitions to `color`, the player, always, and to the opponent where the rules forbid them.
@@ -244,13 +245,13 @@ class MCTSTree:
         it has a network's policy.
         """
         progress = SearchProgress(limit, self._expected.get(color, 0.0))
-        unchanged = self._restrict(restriction)
+        may_be_kept = self._restrict(restriction)
         temperature = float(root_temperature * self.params.policy_temperature) if self.asks_network else 1.0
         plain = temperature == self._root_temperature == self.params.policy_temperature
         self._root_temperature = temperature
-        self._set_root(board, color, reuse=unchanged and plain and not self._was_planned)
-        self._was_planned = False
-        plan, goes_on = self._plan(self._by_visits), True
+        self._set_root(board, color, reuse=may_be_kept and plain)
+        plan = self._plan(self._by_visits)
+        goes_on = True
 
         def take_turn(call: Call | None) -> Call | None:
             """Finish a thread's last call and start its next one; None at the end of the search."""
@@ -267,7 +268,7 @@ class MCTSTree:
 
         self._calls.relay.run(take_turn, work)
         result = self.result(progress, self.root.surest(self.params.bound_share, self.params.bound_width))
-        self._expected[color], self._is_unfinished = result.winrate, False
+        self._expected[color], self._may_be_kept = result.winrate, True
         return result
 
     def search_with_sequential_halving(self, board: GoBoard, color: Stone, limit: SearchLimit,
@@ -282,7 +283,6 @@ class MCTSTree:
         self._restrict(restriction)
         self._root_temperature = float(self.params.policy_temperature)
         self._set_root(board, color, reuse=False)
-        self._was_planned = True
         count = self.root.num_children
         self._noise[:count] = 0.0 if rng is None else rng.gumbel(size=count)
         visits = min(limit.visits, self._capacity(limit.visits + self._most_new + 1)[0] - self._most_new - 1)
@@ -306,7 +306,6 @@ class MCTSTree:
             return call
 
         self._calls.relay.run(take_turn, work)
-        self._is_unfinished = False
         self.tree_is_full = self.tree_is_full or progress.visits >= visits < limit.visits
         return self.result(progress, int(choose_edge(self._tree, plan) - self._tree.node_edge[ROOT]))
 
