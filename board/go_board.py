@@ -27,7 +27,6 @@ from board.state import (
     TO_MOVE,
     WHITE,
     History,
-    State,
     clear_state,
     copy_state,
     new_state,
@@ -55,8 +54,7 @@ class GoBoard(RulesFace):
         self.onboard_pos: list[int] = [int(pos) for pos in geometry.points]
         self.sym_map: np.ndarray = geometry.symmetry
         self.coordinate = Coordinate(board_size)
-        self.state: State = new_state(board_size)
-        self._start: State = new_state(board_size)
+        self.state, self._start = new_state(board_size), new_state(board_size)
         self.record = Record(self.state)
         self.strings, self.pattern = StringData(self.state), Pattern(self.state)
 
@@ -204,7 +202,7 @@ class GoBoard(RulesFace):
 
     def is_superko(self, pos: int, color: Stone) -> bool:
         """Return whether a legal move would repeat a position of this game (positional superko)."""
-        return pos != PASS and bool(rules.is_superko(self.state, self.history, pos, int(color)))
+        return pos in self.onboard_pos and bool(rules.is_superko(self.state, self.history, pos, int(color)))
 
     def is_legal(self, pos: int, color: Stone) -> bool:
         """Return whether the move is legal; superko counts when check_superko is set."""
@@ -212,7 +210,7 @@ class GoBoard(RulesFace):
 
     def is_complete_eye(self, pos: int, color: Stone) -> bool:
         """Return whether the point is a one-point eye of `color` that cannot be made false."""
-        return bool(rules.is_complete_eye(self.state, pos, int(color)))
+        return pos in self.onboard_pos and bool(rules.is_complete_eye(self.state, pos, int(color)))
 
     def is_legal_not_eye(self, pos: int, color: Stone) -> bool:
         """Return whether the move is legal and does not fill an own eye."""
@@ -220,7 +218,7 @@ class GoBoard(RulesFace):
 
     def check_self_atari_stone(self, pos: int, color: Stone) -> int:
         """Return how many stones the legal move would put into atari; 0 if it captures or leaves two liberties."""
-        return int(rules.self_atari_size(self.state, pos, int(color)))
+        return int(pos in self.onboard_pos and rules.self_atari_size(self.state, pos, int(color)))
 
     def get_all_legal_pos(self, color: Stone, fill_eyes: bool = True) -> list[int]:
         """Return the legal points in board order; without own complete eyes if `fill_eyes` is False."""

@@ -169,6 +169,8 @@ def test_captures_from_several_sides(diagram: str, point, color: str, taken: int
 def test_moves_off_the_board_are_illegal(pos: int) -> None:
     board = GoBoard(board_size=5)
     assert not board.is_legal(pos, Stone.BLACK)
+    assert not board.is_superko(pos, Stone.BLACK) and not board.is_complete_eye(pos, Stone.BLACK)
+    assert board.check_self_atari_stone(pos, Stone.BLACK) == 0
     with pytest.raises(ValueError):
         board.put_stone(pos, Stone.BLACK)
     assert board.moves == 1 and not any(board.get_board_data())
