@@ -473,6 +473,6 @@ def test_a_call_finds_room_for_all_that_it_makes(
     tree = MCTSTree(HashEvaluator(size), size, small_params(batch_size, tree_size=1, ahead=6))
     for moves in range(4):
         game = Game.random(size, moves, seed=moves)
-        tree.search(game.board, game.stone, SearchLimit(200, strict=True))
+        tree.search(game.board, game.stone, SearchLimit(100, strict=True))
     assert most > batch_size
     check_tree(tree)
