@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from board.constant import PASS
 from board.geometry import get_geometry
@@ -88,6 +89,12 @@ class Game:
         return None if pos == PASS else self.twins.point(pos)
 
 
+def near(found: np.ndarray, expected: npt.ArrayLike, relative: float, absolute: float) -> bool:
+    """Return what numpy.allclose does, in a tenth of the time: it is asked of every node."""
+    expected = np.asarray(expected)
+    return bool((np.abs(found - expected) <= absolute + relative * np.abs(expected)).all())
+
+
 def count_table(node: MCTSNode) -> dict[int, int]:
     """Return the visits of the candidates by pos."""
     return {int(p): int(n) for p, n in zip(node.action, node.children_visits, strict=True)}
@@ -101,10 +108,10 @@ def compare_trees(node: MCTSNode, twin: Node, game: Game, tolerance: float = 1e-
     order = [place[edge.move] for edge in twin.edges]
     assert node.children_visits[order].tolist() == [edge.visits for edge in twin.edges]
     assert node.node_visits == twin.visits
-    np.testing.assert_allclose(node.children_policy[order], [e.prior for e in twin.edges], rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(node.children_logit[order], [e.logit for e in twin.edges], rtol=1e-6, atol=1e-6)
+    assert near(node.children_policy[order], [e.prior for e in twin.edges], 1e-6, 1e-9)
+    assert near(node.children_logit[order], [e.logit for e in twin.edges], 1e-6, 1e-6)
     sums = [edge.value_sum for edge in twin.edges]
-    np.testing.assert_allclose(node.children_value_sum[order], sums, rtol=tolerance, atol=tolerance)
+    assert near(node.children_value_sum[order], sums, tolerance, tolerance)
     nodes = 1
     for i, edge in zip(order, twin.edges, strict=True):
         child = node.child(i)
@@ -138,7 +145,7 @@ def _check_node(node: MCTSNode, seen: set[int], depth: int, max_depth: int | Non
     assert math.isclose(node.node_value_sum, node.children_value_sum.sum(), abs_tol=1e-9)
     assert node.num_children == len(set(node.action.tolist())) >= 1 and PASS in node.action
     assert math.isclose(float(prior.astype(float).sum()), 1.0, abs_tol=1e-5) and (prior >= 0).all()
-    np.testing.assert_allclose(np.exp(logit.astype(float)), prior, rtol=1e-5, atol=1e-7)
+    assert near(np.exp(logit.astype(float)), prior, 1e-5, 1e-7)
     deepest = depth
     for i in range(node.num_children):
         child, count, total = node.child(i), int(visits[i]), float(node.children_value_sum[i])
@@ -252,7 +259,7 @@ def check_positions(node: MCTSNode, board: GoBoard, color: Stone, evaluator: Has
     own = logits[[get_geometry(board.board_size).policy_index[pos] for pos in node.action]].astype(float)
     policy = np.exp(own - own.max())
     policy = np.maximum(policy / policy.sum(), [least_prior(board, pos) for pos in node.action])
-    np.testing.assert_allclose(node.children_policy, policy / policy.sum(), rtol=1e-5, atol=1e-8)
+    assert near(node.children_policy, policy / policy.sum(), 1e-5, 1e-8)
     assert math.isclose(node.raw_value, value[2] + 0.5 * value[1], rel_tol=1e-6)
     nodes, opponent = 1, Stone.get_opponent_color(color)
     for i, pos in enumerate(node.action.tolist()):
