@@ -41,7 +41,7 @@ def how_to_install(folder: Path) -> str:
     """Return what to type to get the packages."""
     windows = os.name == "nt"
     python = folder / ".venv" / ("Scripts" if windows else "bin") / ("python.exe" if windows else "python")
-    if python.is_file() and Path(sys.prefix) != folder / ".venv":
+    if python.is_file() and Path(sys.prefix).resolve() != (folder / ".venv").resolve():
         return f"start with {python} instead of {sys.executable}"
     requirements = folder / "requirements.txt"
     if sys.prefix != sys.base_prefix:

@@ -236,6 +236,10 @@ def test_how_to_install_depends_on_where_python_is(monkeypatch: pytest.MonkeyPat
     python.parent.mkdir(parents=True)
     python.touch()
     assert doctor.how_to_install(tmp_path).startswith(f"start with {python}")
+    if os.name != "nt":  # there links are not everybody's to make
+        (tmp_path / "link").symlink_to(tmp_path / ".venv", target_is_directory=True)
+        monkeypatch.setattr(sys, "prefix", str(tmp_path / "link"))
+        assert "pip install" in doctor.how_to_install(tmp_path)
 
 
 def test_the_exit_status(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture):
