@@ -52,6 +52,7 @@ class GoBoard(RulesFace):
         self.board_start, self.board_end = OB_SIZE, board_size
         self.rules = Rules.of(komi, check_superko)
         self.onboard_pos: list[int] = [int(pos) for pos in geometry.points]
+        self._points = frozenset(self.onboard_pos)
         self.sym_map: np.ndarray = geometry.symmetry
         self.coordinate = Coordinate(board_size)
         self.state, self._start = new_state(board_size), new_state(board_size)
@@ -161,7 +162,7 @@ class GoBoard(RulesFace):
         and changes nothing, for a point named twice, off the board, or a string without liberties.
         """
         positions = np.array([*black, *white], dtype=np.int32)
-        if not set(positions.tolist()) <= set(self.onboard_pos):
+        if not set(positions.tolist()) <= self._points:
             raise ValueError("set-up stones need points of the board")
         colors = np.array([BLACK] * len(black) + [WHITE] * len(white), dtype=np.int32)
         position = new_state(self.board_size)
@@ -202,7 +203,7 @@ class GoBoard(RulesFace):
 
     def is_superko(self, pos: int, color: Stone) -> bool:
         """Return whether a legal move would repeat a position of this game (positional superko)."""
-        return pos in self.onboard_pos and bool(rules.is_superko(self.state, self.history, pos, int(color)))
+        return pos in self._points and bool(rules.is_superko(self.state, self.history, pos, int(color)))
 
     def is_legal(self, pos: int, color: Stone) -> bool:
         """Return whether the move is legal; superko counts when check_superko is set."""
@@ -210,7 +211,7 @@ class GoBoard(RulesFace):
 
     def is_complete_eye(self, pos: int, color: Stone) -> bool:
         """Return whether the point is a one-point eye of `color` that cannot be made false."""
-        return pos in self.onboard_pos and bool(rules.is_complete_eye(self.state, pos, int(color)))
+        return pos in self._points and bool(rules.is_complete_eye(self.state, pos, int(color)))
 
     def is_legal_not_eye(self, pos: int, color: Stone) -> bool:
         """Return whether the move is legal and does not fill an own eye."""
@@ -218,7 +219,7 @@ class GoBoard(RulesFace):
 
     def check_self_atari_stone(self, pos: int, color: Stone) -> int:
         """Return how many stones the legal move would put into atari; 0 if it captures or leaves two liberties."""
-        return int(pos in self.onboard_pos and rules.self_atari_size(self.state, pos, int(color)))
+        return int(pos in self._points and rules.self_atari_size(self.state, pos, int(color)))
 
     def get_all_legal_pos(self, color: Stone, fill_eyes: bool = True) -> list[int]:
         """Return the legal points in board order; without own complete eyes if `fill_eyes` is False."""
