@@ -10,8 +10,8 @@ from nn.model_file import CLASSIFIER_FILE
 class UctParams(NamedTuple):
     """What `--uct NAME=VALUE,...` sets. The first such programs had ucb and fpu alone: all else at its least value."""
 
-    # UCB1: exploration ucb * sqrt(log(N) / n) (Kocsis and Szepesvari 2006), and the value of an unvisited move of which
-    # nothing else is known (first-play urgency, Gelly and Wang 2006).
+    # UCB1: exploration ucb * sqrt(log(N + 1) / n) (Kocsis and Szepesvari 2006), and the value of an unvisited move of
+    # which nothing else is known (first-play urgency, Gelly and Wang 2006).
     ucb: float = 0.05
     fpu: float = 1.1
     # RAVE (Gelly and Silver 2007): its share is sqrt(rave / (3 n + rave)) after n visits of the move (theirs: of the

@@ -1,7 +1,7 @@
 """How a playout chooses its moves: drawn by weight, with answers to the last moves and a few rules.
 
 A move weighs what the 3x3 pattern around it does, times what it gains by lying beside the last move or the one before,
-by capturing and by saving (R. Coulom, "Computing Elo ratings of move patterns in the game of Go", 2007, section 4.2;
+by capturing and by saving (R. Coulom, "Computing Elo ratings of move patterns in the game of Go", 2007;
 the factors are learnt by tools/learn_patterns.py). Each part is a switch in PlayoutRules.
 """
 

@@ -1,4 +1,4 @@
-"""Minorization-maximization of a generalized Bradley-Terry model (Coulom 2007, section 3.2).
+"""Minorization-maximization of a generalized Bradley-Terry model (Coulom 2007, as in tools/learn_patterns.py).
 
 In each position every move is a team of its features' values; the strength of a team is the product of its members'
 gammas, and the chance that it wins is its share of the strengths of all moves of the position. One update of a
@@ -6,7 +6,8 @@ feature's values, all others held fixed, is
 
     gamma = (wins + 1) / (sum over positions of the strengths of mates / the strengths of all + 2 / (gamma + 1))
 
-The ones are the prior, a win and a loss against a player of strength 1. Each update raises the likelihood.
+The ones are the prior, a win and a loss against a player of strength 1. No update lowers the likelihood, these two
+games included.
 """
 
 import math
