@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from board.go_board import GoBoard
-from board.handicap import get_fixed_handicap, get_free_handicap
 from board.score import area_without
 from board.seki import find_seki_stones
 from board.stone import Stone
@@ -101,21 +100,9 @@ class Game:
         """Keep what was thought about the move that has just been played, or about resigning."""
         self.explanation, self.is_explained, self._explained_moves = explanation, True, self.board.moves
 
-    def set_komi(self, komi: float) -> None:
-        """Set komi, also in the middle of a game."""
-        self.board.set_komi(komi)
-
     def is_untouched(self) -> bool:
         """Tell whether the board is empty and nothing was played."""
         return self.board.moves == 1 and not any(self.board.get_board_data(0))
-
-    def get_fixed_handicap(self, number: int) -> list[int]:
-        """Return the customary handicap points; raises ValueError for a number there are none for."""
-        return get_fixed_handicap(self.board.board_size, number)
-
-    def get_free_handicap(self, number: int) -> list[int]:
-        """Return exactly `number` handicap points; raises ValueError for a number that does not fit."""
-        return get_free_handicap(self.board.board_size, number)
 
     def put_handicap(self, points: list[int]) -> None:
         """Put black handicap stones on an empty board."""
@@ -174,11 +161,3 @@ class Game:
     def final_score(self) -> float:
         """Return Black's lead, komi included, without the dead stones."""
         return self.board.final_score(self.get_dead_stones())
-
-    def get_string_stones(self) -> list[list[int]]:
-        """Return the stones of each string."""
-        return [string.get_stones() for string in self.board.strings.string.values()]
-
-    def get_hash_history(self) -> list[int]:
-        """Return the hash of each position of the game."""
-        return self.board.record.get_hash_history()

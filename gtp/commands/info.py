@@ -31,7 +31,8 @@ class InfoCommands(CommandGroup):
 
     def cmd_hash_record(self, _: Command) -> str:
         """Answer the hash values of all positions of the game, the first one first."""
-        return "\n".join(f"{index}: {value:016x}" for index, value in enumerate(self.game.get_hash_history()))
+        hashes = self.game.board.record.get_hash_history()
+        return "\n".join(f"{index}: {value:016x}" for index, value in enumerate(hashes))
 
     def cmd_hiyoko__solve(self, command: Command) -> str:
         """Answer whether the string at a point can be captured, with either color to begin, and how."""

@@ -31,5 +31,6 @@ class ScoreCommands(CommandGroup):
         dead = self.engine.get_dead_stones()
         found = {"dead": dead, "seki": self.engine.get_seki_stones(dead)}
         status_of = {pos: name for name, stones in found.items() for pos in stones}
-        return "\n".join(self.format_points(stones) for stones in self.engine.get_string_stones()
+        strings = (string.get_stones() for string in self.game.board.strings.string.values())
+        return "\n".join(self.format_points(stones) for stones in strings
                          if status_of.get(stones[0], "alive") == status)

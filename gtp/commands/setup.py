@@ -1,5 +1,8 @@
 """Commands that prepare a game: size, komi, handicap."""
 
+from collections.abc import Callable
+
+from board.handicap import get_fixed_handicap, get_free_handicap
 from gtp.arguments import get_float, get_integer
 from gtp.commands.command_group import CommandGroup
 from gtp.protocol import Command, GtpError
@@ -40,7 +43,7 @@ class SetupCommands(CommandGroup):
         komi = get_float(command, 0, "komi not a float")
         if abs(komi) > MOST_KOMI:
             raise GtpError("unacceptable komi")
-        self.game.set_komi(komi)
+        self.game.board.set_komi(komi)
         return ""
 
     def cmd_get_komi(self, _: Command) -> str:
@@ -49,18 +52,18 @@ class SetupCommands(CommandGroup):
 
     def cmd_fixed_handicap(self, command: Command) -> str:
         """Put handicap stones on the customary points and answer them."""
-        return self._place_handicap(command, self.game.get_fixed_handicap)
+        return self._place_handicap(command, get_fixed_handicap)
 
     def cmd_place_free_handicap(self, command: Command) -> str:
         """Put handicap stones where the engine likes and answer them."""
-        return self._place_handicap(command, self.game.get_free_handicap)
+        return self._place_handicap(command, get_free_handicap)
 
-    def _place_handicap(self, command: Command, choose) -> str:
-        """Put as many stones as asked for on the points that `choose` gives."""
+    def _place_handicap(self, command: Command, choose: Callable[[int, int], list[int]]) -> str:
+        """Put as many stones as asked for on the points that `choose` gives for the board's size."""
         number = get_integer(command, 0, "handicap not an integer")
         self._require_empty_board()
         try:
-            points = choose(number)
+            points = choose(self.game.board.board_size, number)
         except ValueError:
             raise GtpError("invalid number of stones") from None
         self.game.put_handicap(points)
