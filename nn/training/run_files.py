@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from common.atomic_file import remove_remains
-from common.lock_file import take_lock
+from common.lock_file import hold_lock
 from nn.training.run_config import TrainError
 
 # sl-model.bin has sl-state.ckpt and sl-metrics.csv beside it; rl-candidate.bin is what pipeline.sh has trained.
@@ -38,10 +38,8 @@ class RunFiles:
 
         What a run has left that was killed while it wrote a model or checkpoint is removed: a hundred megabytes, maybe.
         """
-        lock = take_lock(self.output.with_name(f".{self.name}.lock"))
-        if lock is None:
-            raise TrainError(f"another train.py is at work on {self.output}: let it end, or give another --output")
-        with lock:
+        taken = TrainError(f"another train.py is at work on {self.output}: let it end, or give another --output")
+        with hold_lock(self.output.with_name(f".{self.name}.lock"), taken):
             for path in (self.output, self.last, self.checkpoint):
                 remove_remains(path)
             yield
