@@ -17,7 +17,7 @@ from board import rules
 from board.geometry import get_geometry
 from board.go_board import GoBoard
 from board.playout import playout_ownership
-from board.state import SIZE, copy_state, new_state
+from board.state import SIZE, State, copy_state, new_state
 from board.stone import Stone
 from mcts.analysis import CandidateMove
 
@@ -122,12 +122,7 @@ class ScoreEstimator:
 
     def _count(self, line: tuple[int, ...], pairs: int) -> None:
         """Play so many more pairs of random games after a line."""
-        state, color = new_state(int(self._state.info[SIZE])), int(self._color)
-        copy_state(state, self._state)
-        for pos in line:
-            rules.play(state, pos, color)
-            color = 3 - color
-        estimate = self._lines[line]
+        state, estimate = after_line(self._state, int(self._color), line), self._lines[line]
         for _ in range(pairs):
             ownership = playout_ownership(state, PAIR, self._rng)[self._points]
             estimate.ownership += ownership
@@ -136,6 +131,16 @@ class ScoreEstimator:
     def _signed(self, line: LineEstimate) -> Estimate:
         """Return an estimate for the side that asked."""
         return Estimate(self._sign * line.mean_ownership, self._sign * line.lead, line.stdev)
+
+
+def after_line(start: State, color: int, line: Sequence[int]) -> State:
+    """Return the state after a line that `color` begins at `start`."""
+    state = new_state(int(start.info[SIZE]))
+    copy_state(state, start)
+    for pos in line:
+        rules.play(state, pos, color)
+        color = 3 - color
+    return state
 
 
 def mean_estimate(moves: Sequence[CandidateMove], estimates: Sequence[Estimate]) -> Estimate:

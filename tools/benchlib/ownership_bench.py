@@ -11,17 +11,16 @@ from pathlib import Path
 
 import numpy as np
 
-from board import rules
 from board.geometry import get_geometry
 from board.go_board import GoBoard
 from board.playout import ANSWER_CHANCE, NEVER, SELF_ATARI_LIMIT, playout_ownership
 from board.score import get_area
-from board.state import BLACK, PASSES, SIZE, WHITE, State, copy_state, new_state
+from board.state import BLACK, PASSES, SIZE, WHITE, State
 from board.stone import Stone
 from mcts.analysis import CandidateMove, SearchResult
 from mcts.node import MCTSNode
 from mcts.params import SearchLimit
-from mcts.score_estimate import ScoreEstimator, mean_estimate
+from mcts.score_estimate import ScoreEstimator, after_line, mean_estimate
 from mcts.tree import MCTSTree
 from nn.feature import Evaluator, encode_board, plane_set_of
 from nn.inference.loading import load_evaluator
@@ -79,16 +78,6 @@ def collect_samples(settings: BenchSettings) -> list[Sample]:
 # --- the ways -------------------------------------------------------------------------------------------------------
 
 
-def after_line(board: GoBoard, line: list[int]) -> State:
-    """Return the state after a line that begins with the side to move."""
-    state, color = new_state(board.board_size), int(board.get_to_move())
-    copy_state(state, board.state)
-    for pos in line:
-        rules.play(state, pos, color)
-        color = 3 - color
-    return state
-
-
 def play_out(state: State, count: int, seed: int, limit: int, chance: float) -> np.ndarray:
     """Return the ownership by playouts from one state, float64 [P]."""
     rng = np.random.Generator(np.random.PCG64(seed))
@@ -104,11 +93,11 @@ def from_lines(limit: int, chance: float) -> Way:
     """Return the way that plays out the end of each principal variation, weighted by visits."""
     def estimate(sample: Sample, result: SearchResult) -> np.ndarray:
         moves = [move for move in result.candidates if move.visits > 0]
-        visits = sum(move.visits for move in moves)
+        visits, color = sum(move.visits for move in moves), int(sample.board.get_to_move())
         parts = []
         for move in moves:
             count = 2 * max(1, round(PLAYOUTS / 2 * move.visits / visits))
-            state = after_line(sample.board, move.pv)
+            state = after_line(sample.board.state, color, move.pv)
             parts.append(move.visits / visits * play_out(state, count, sample.stage, limit, chance))
         return np.sum(parts, axis=0)
     return estimate
@@ -125,7 +114,7 @@ def as_reported(sample: Sample, result: SearchResult) -> np.ndarray:
 def from_leaves(tree: MCTSTree) -> Way:
     """Return the way that plays out leaves of the tree, drawn in proportion to visits."""
     def estimate(sample: Sample, _: SearchResult) -> np.ndarray:
-        rng = np.random.Generator(np.random.PCG64(sample.stage))
+        rng, color = np.random.Generator(np.random.PCG64(sample.stage)), int(sample.board.get_to_move())
         parts = []
         for number in range(PLAYOUTS // 2):
             node: MCTSNode | None = tree.root
@@ -135,7 +124,8 @@ def from_leaves(tree: MCTSTree) -> Way:
                 edge = int(rng.choice(len(visits), p=visits / visits.sum()))
                 line.append(int(node.action[edge]))
                 node = node.child(edge)
-            parts.append(play_out(after_line(sample.board, line), 2, number, SELF_ATARI_LIMIT, ANSWER_CHANCE))
+            state = after_line(sample.board.state, color, line)
+            parts.append(play_out(state, 2, number, SELF_ATARI_LIMIT, ANSWER_CHANCE))
         return np.mean(parts, axis=0)
     return estimate
 
