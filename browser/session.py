@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -120,9 +120,11 @@ class TabSession:
         self.outbox.put(describe_game(self._table))
         self.player.show(list(self._table.tree), reset=True)
 
-    def _show_result(self) -> None:
-        """Tell how the game has ended, or that it goes on."""
+    def _show_change(self, changed: Sequence[int] = (), removed: Sequence[int] = (), wants_reply: bool = False) -> None:
+        """Send what has become of the game, and think anew; `wants_reply`: the engine may have to move."""
         self.outbox.put(describe_game(self._table))
+        self.player.show(changed, removed=removed)
+        self.player.disturb(wants_reply)
 
     def _send_settings(self) -> None:
         """Send what was set."""
@@ -181,9 +183,7 @@ class TabSession:
         if self.player.owns_turn:
             raise TableError("it is the engine's turn: wait for its move, or let nobody be its side")
         self._table.play(fields.integer("point", PASS_POINT, MAX_BOARD_SIZE**2))
-        self._show_result()
-        self.player.show([self._table.here])
-        self.player.disturb(wants_reply=True)
+        self._show_change([self._table.here], wants_reply=True)
 
     def do_genmove(self, _: MessageFields) -> None:
         """Let the engine play the side to move, whichever it is, from now on."""
@@ -208,9 +208,7 @@ class TabSession:
             removed = []
         else:
             removed = self._table.undo(self._moves_of_a_turn(is_players))
-        self._show_result()
-        self.player.show([], removed=removed)
-        self.player.disturb()
+        self._show_change(removed=removed)
 
     def _moves_of_a_turn(self, is_players: bool) -> int:
         """Return how many moves to take back, so that it is the player's turn; raises TableError where none is his."""
@@ -229,10 +227,7 @@ class TabSession:
 
     def do_remove(self, fields: MessageFields) -> None:
         """Take a variation out."""
-        removed = self._table.remove(fields.integer("node", ROOT, 10**9))
-        self._show_result()
-        self.player.show([], removed=removed)
-        self.player.disturb()
+        self._show_change(removed=self._table.remove(fields.integer("node", ROOT, 10**9)))
 
     def do_resign(self, _: MessageFields) -> None:
         """End the game with the loss of the side to move, or of the player when it is the engine's turn."""
@@ -242,9 +237,7 @@ class TabSession:
             raise TableError("one resigns at the end of a line: go there first")
         color, engine = self._table.to_move, SIDES[self.player.settings.side]
         self._table.lose(Stone.get_opponent_color(color) if self.player.owns_turn and len(engine) == 1 else color)
-        self._show_result()
-        self.player.show([self._table.here])
-        self.player.disturb()
+        self._show_change([self._table.here])
 
     # --- the engine ---------------------------------------------------------------------------------------------
 
