@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from board.coordinate import Coordinate
+from board.geometry import get_geometry
 from common.exit_status import ProgramError
 from nn.data.labels import Labels, pack_ownership, pack_policies
 from sgf.collection import Kifu
@@ -97,8 +98,7 @@ def share_visits(moves: list[dict[str, Any]], board_size: int) -> np.ndarray:
     coordinate, shares = Coordinate(board_size), np.zeros(board_size**2 + 1)
     for move in moves:
         pos = coordinate.convert_from_gtp_format(move["move"])
-        y, x = divmod(pos, board_size + 2)
-        shares[-1 if pos == 0 else (y - 1) * board_size + x - 1] = move["visits"]
+        shares[get_geometry(board_size).policy_index[pos]] = move["visits"]
     return shares
 
 
