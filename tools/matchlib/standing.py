@@ -4,7 +4,7 @@ from contextlib import closing
 from typing import NamedTuple
 
 from tools.matchlib.config import MatchConfig
-from tools.matchlib.elo import estimate_elo, format_estimate, get_wilson_interval
+from tools.matchlib.elo import estimate_elo, format_estimate
 from tools.matchlib.report import count_results
 from tools.matchlib.runner import open_match, play_missing_games
 
@@ -24,12 +24,12 @@ class Standing(NamedTuple):
     @property
     def score(self) -> float:
         """Share of the points, from 0 to 1."""
-        return (self.wins + self.draws / 2.0) / self.games if self.games else 0.5
+        return estimate_elo(*self).score
 
     def describe(self) -> str:
         """Return the score with its 95 % interval."""
-        low, high = get_wilson_interval(self.score, self.games)
-        return f"{self.score:.1%} [{low:.1%}, {high:.1%}] of {self.games} games"
+        estimate = estimate_elo(*self)
+        return f"{estimate.score:.1%} [{estimate.score_low:.1%}, {estimate.score_high:.1%}] of {self.games} games"
 
     def describe_elo(self) -> str:
         """Return the Elo difference with its 95 % interval."""
