@@ -18,7 +18,7 @@ from browser.settings import MAX_SECONDS, MAX_VISITS, SIDES, PlaySettings
 from browser.table import MAX_HANDICAP, MAX_NODES, GameEnd, TableError
 from common.print_console import print_err
 from engine.levels import FIRST_SEARCH, FULL_LEVEL
-from engine.loader import LoadError
+from engine.loader import LOADING_POLL, LoadError
 from nn.model_file import find_specialist
 from program import PROGRAM_NAME, VERSION
 from sgf.game_tree import ROOT
@@ -28,7 +28,6 @@ MAX_MINUTES = 600.0
 MAX_PATH = 100
 # Messages that may wait for a tab that does not read.
 MAX_WAITING = 500
-LOADING_POLL = 0.1
 # Messages that tell how far something has grown: one that was not sent yet gives way to a newer one.
 REPLACED = ("analysis", "branch")
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from nn.feature import Evaluator
 
 POLL_SECONDS = 1.0
+# Seconds between two looks whether loading has ended, for those who do something else meanwhile.
+LOADING_POLL = 0.1
 LOADER_THREAD = "engine loader"
 
 

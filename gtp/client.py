@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from common.exit_status import EXIT_OK, EXIT_REFUSED, ProgramError
 from common.print_console import print_err
-from engine.loader import AbandonedError, EngineLoader, LoadError, make_engine
+from engine.loader import LOADING_POLL, AbandonedError, EngineLoader, LoadError, make_engine
 from engine.options import EngineOptions
 from gtp.commands.admin import AdminCommands
 from gtp.commands.analyze import AnalyzeCommands
@@ -44,8 +44,6 @@ GROUPS = (
 # Loading begins when no command has come for this long (seconds): the questions at the start are answered first.
 IDLE_BEFORE_FIRST_LINE = 0.3
 IDLE_AFTER_LINE = 0.1
-# Seconds between looks whether loading has failed, which ends the program also when no command comes.
-LOADING_POLL = 0.1
 
 # LizGoban waits for it on stderr.
 READY_LINE = "GTP ready"
@@ -134,6 +132,7 @@ class GtpClient:
                 line = reader.get(patience)
             except queue.Empty:
                 self.loader.start()
+                # Where loading fails, the program ends also when no command comes.
                 patience = 1.0 if self.loader.done else LOADING_POLL
                 if self.loader.error:
                     raise LoadError(self.loader.error) from None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from common.exit_status import EXIT_OK, EXIT_REFUSED
 from common.print_console import print_err
 from engine.levels import FULL_LEVEL
-from engine.loader import EngineLoader, LoadError, make_engine
+from engine.loader import LOADING_POLL, EngineLoader, LoadError, make_engine
 from engine.options import EngineOptions
 from gtp.analysis.fields import MAX_ECHO, QueryError, QueryFields, parse_json
 from gtp.client import prepare_stdout
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from gtp.analysis.query import Query
     from mcts.analysis import SearchResult
 
-# Seconds between looks whether loading has failed, while no line comes.
-LOADING_POLL = 0.1
 # What KataGo writes to stderr then.
 READY_LINE = "Started, ready to begin handling requests"
 # KataGo's answer for a program that was not built from its repository.
