@@ -21,7 +21,7 @@ except ModuleNotFoundError as error:
     sys.exit(f"web.py: {error}; start with the Python of the environment, such as .venv/bin/python (README.md, Start), "
              f'or type: {sys.executable} -m pip install -r requirements.txt "aiohttp>=3.10"')
 
-from board.constant import DEFAULT_KOMI, MAX_KOMI
+from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MAX_KOMI, MIN_BOARD_SIZE
 from browser.server import serve
 from common.command_line import FiniteRange, run_command
 from common.exit_status import EXIT_FAILED, ProgramError
@@ -47,8 +47,8 @@ COUNT = click.IntRange(min=1)
 @click.option("--model", default=DEFAULT_MODEL,
               help="Model file, as main.py takes it; none: playouts choose the moves.")
 @click.option("--use-gpu", type=click.BOOL, default=False, help="Run the network on the first GPU.")
-@click.option("--size", type=click.IntRange(2, 19), show_default="the size the model was made for",
-              help="Board size at the start.")
+@click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE),
+              show_default="the size the model was made for", help="Board size at the start.")
 @click.option("--komi", type=FiniteRange(-MAX_KOMI, MAX_KOMI), default=DEFAULT_KOMI, help="Points given to White.")
 @click.option("--superko", type=click.BOOL, default=False, help="Whether a move that repeats a position is illegal.")
 @click.option("--search", type=click.Choice(list(SEARCHES)), default=DEFAULT_SEARCH, help="How moves are searched.")

@@ -134,7 +134,7 @@ class RequestParser:
             return corners
         if len(corners) > 2 or min(corners) <= 0:
             raise GtpError(f"invalid coordinate {word}")
-        width = self._coordinate.board_size + 2
-        (x, y), (last_x, last_y) = [(pos % width, pos // width) for pos in corners]
+        width = self._coordinate.width
+        (y, x), (last_y, last_x) = (divmod(pos, width) for pos in corners)
         return [column + row * width for row in range(min(y, last_y), max(y, last_y) + 1)
                 for column in range(min(x, last_x), max(x, last_x) + 1)]

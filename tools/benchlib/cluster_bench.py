@@ -32,7 +32,6 @@ from tools.benchlib.selfplay_bench import finish_first_games
 POSITIONS = 1024  # a free call costs the same for any number
 FEW_POSITIONS = 128  # for games that are all played to their end
 KOMI, NO_RESIGNATION = 7.0, 0.0
-HOUR = 3600.0
 # Games that a worker of the gathering test may hold: far more than one answer brings.
 SLOTS = 1024
 
@@ -127,9 +126,10 @@ def measure_gathering(
     supervisor = Supervisor(batch, pool)
     cpu = time.process_time()
     supervisor.run()
+    progress = supervisor.progress
     yield pool.description
-    yield Figure("games gathered and written by the head", "games/s", (supervisor.progress.games_per_hour / HOUR,),
-                 supervisor.progress.games / (time.process_time() - cpu))
+    yield Figure("games gathered and written by the head", "games/s", (progress.games / progress.seconds,),
+                 progress.games / (time.process_time() - cpu))
 
 
 def measure_cluster(settings: BenchSettings) -> Iterator[Figure | str]:
