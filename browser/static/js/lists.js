@@ -36,5 +36,4 @@ export function fillLists() {
   fill($("analysis-visits"), ANALYSES.map((visits) => [visits, say("visitsShort", shorten(visits))]));
   fill($("review-visits"), REVIEWS.map((visits) => [visits, say("visitsEach", visits)]));
   fill($("new-handicap"), [[0, say("handicapNone")], ...range(2, 9).map((stones) => [stones, stones])]);
-  $("review-visits").value ||= 100;
 }
