@@ -48,7 +48,7 @@ from engine.options import (
     find_file,
     find_model,
 )
-from gtp.analysis.fields import MAX_KOMI
+from gtp.analysis.fields import KATAGO_MAX_KOMI
 from gtp.analysis.server import run_analysis
 from gtp.client import leave, run_gtp
 from gtp.katago_start import StartError, translate_arguments
@@ -211,7 +211,7 @@ def check_values(options: EngineOptions) -> None:
 @click.option("--temperature", type=FiniteRange(0.0, MAX_TEMPERATURE), default=0.0, show_default=True,
               help="Draw moves with weight visits ** (1 / temperature), --policy-move: policy ** (1 / temperature); "
                    "0 plays the best one.")
-@click.option("--komi", type=FiniteRange(-MAX_KOMI, MAX_KOMI), default=DEFAULT_KOMI, show_default=True,
+@click.option("--komi", type=FiniteRange(-KATAGO_MAX_KOMI, KATAGO_MAX_KOMI), default=DEFAULT_KOMI, show_default=True,
               help="Points given to White.")
 @click.option("--visits", type=COUNT,
               help=f"Visits per move, fewer when the move is decided.  [default: {CONST_VISITS}]")

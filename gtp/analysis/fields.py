@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # "(3,0)": column and row counted from 0 at the top left.
 XY_POINT = re.compile(r"\(([0-9]{1,2}),([0-9]{1,2})\)", re.ASCII)
 MAX_ECHO = 100  # characters of a wrong text that an error repeats
-MAX_KOMI = 400.0
+KATAGO_MAX_KOMI = 400.0  # as its analysis engine takes it; a record has board.constant.MAX_KOMI at most
 
 
 class QueryError(Exception):

@@ -11,7 +11,7 @@ from board.go_board import GoBoard
 from board.stone import Stone
 from engine.levels import FULL_LEVEL
 from engine.options import WINRATES_AS
-from gtp.analysis.fields import MAX_ECHO, MAX_KOMI, QueryError, QueryFields
+from gtp.analysis.fields import KATAGO_MAX_KOMI, MAX_ECHO, QueryError, QueryFields
 from gtp.parameters import MAX_WIDE_ROOT_NOISE, widen_root
 from gtp.rules import HANDICAP_BONUS, NAMED_RULES, Agreement, normalize_name, parse_rules, read_rules
 from mcts.restriction import Restriction
@@ -34,7 +34,7 @@ BONUSES = ("0", "N-1", "N")
 RULES_MESSAGE = ('Must specify rules string, such as "chinese" or "tromp-taylor", '
                  "or a JSON object with detailed rules parameters.")
 SIZE_MESSAGE = f"Must provide an integer from {MIN_BOARD_SIZE} to {MAX_BOARD_SIZE}"
-KOMI_MESSAGE = f"Must be a integer or half-integer from {-MAX_KOMI} to {MAX_KOMI}"
+KOMI_MESSAGE = f"Must be a integer or half-integer from {-KATAGO_MAX_KOMI} to {KATAGO_MAX_KOMI}"
 RESTRICTION_MESSAGE = "Must be a list of dicts with subfields 'player', 'moves', 'untilDepth'"
 
 
@@ -193,7 +193,7 @@ def _read_rules(fields: QueryFields, query: Query) -> None:
         ko = query.agreement.rules.ko.name
         query.warnings.append(("rules", f"Rules {text} not supported, using scoring AREA, tax NONE, suicide false, "
                                         f"hasButton false, ko {ko} instead"))
-    query.komi = fields.number("komi", -MAX_KOMI, MAX_KOMI, KOMI_MESSAGE)
+    query.komi = fields.number("komi", -KATAGO_MAX_KOMI, KATAGO_MAX_KOMI, KOMI_MESSAGE)
     if query.komi is not None and not (2 * query.komi).is_integer():
         raise QueryError("komi", KOMI_MESSAGE)
 
