@@ -56,13 +56,7 @@ class AnalyzeCommands(CommandGroup):
         return self._genmove_analyze(command, CGOS)
 
     # Sabaki reads these two names as Leela Zero's format; a listed name would win over the more telling kata-analyze.
-    def unlisted_analyze(self, command: Command) -> str:
-        """Do what lz-analyze does."""
-        return self._analyze(command, LZ)
-
-    def unlisted_genmove_analyze(self, command: Command) -> str:
-        """Do what lz-genmove_analyze does."""
-        return self._genmove_analyze(command, LZ)
+    unlisted_analyze, unlisted_genmove_analyze = cmd_lz__analyze, cmd_lz__genmove_analyze
 
     def cmd_kata__search(self, command: Command) -> str:
         """Answer the move that genmove would play, without playing it."""

@@ -39,9 +39,7 @@ class PositionCommands(CommandGroup):
             raise GtpError("illegal move") from None
         return ""
 
-    def unlisted_play_sequence(self, command: Command) -> str:
-        """Do what gogui-play_sequence does."""
-        return self.cmd_gogui__play_sequence(command)
+    unlisted_play_sequence = cmd_gogui__play_sequence
 
     def _get_pairs(self, command: Command, may_pass: bool = False) -> list[tuple[Stone, int]]:
         """Return the arguments as pairs of color and pos; raises GtpError."""
