@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from board.constant import PASS
+from board.geometry import make_symmetry_index
 from board.go_board import GoBoard
 from board.stone import Stone
 from nn.feature import Evaluator, generate_input_planes, plane_set_of
@@ -40,8 +41,7 @@ def evaluate(evaluator: Evaluator, board: GoBoard, color: Stone, sym: int | None
     sym = sym or 0
     logits, value, *others = call(generate_input_planes(board, color, sym, plane_set_of(evaluator))[np.newaxis])
     policy = to_policy(logits[0])
-    index = {pos: i for i, pos in enumerate(board.onboard_pos)}
-    seen = [index[board.get_symmetrical_coordinate(pos, sym)] for pos in board.onboard_pos]
+    seen = make_symmetry_index(board.board_size)[sym, :-1]
     restored = policy.copy()
     restored[seen] = policy[:-1]
     winrate = float(value[0, 2] + 0.5 * value[0, 1])
