@@ -6,7 +6,7 @@ told to stop by a new number of `_epoch`: whatever changes the position changes 
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -335,10 +335,10 @@ class Player:
 
     # --- showing ------------------------------------------------------------------------------------------------
 
-    def show(self, changed: list[int], reset: bool = False, removed: list[int] | None = None) -> None:
+    def show(self, changed: Sequence[int], reset: bool = False, removed: Sequence[int] = ()) -> None:
         """Send the position that is looked at and the nodes that have changed."""
         if changed or removed or reset:
-            self._send(describe_nodes(self.table, changed, reset, removed or []))
+            self._send(describe_nodes(self.table, changed, reset, removed))
         self._send(describe_position(self.table))
         if changed or removed or reset:
             self.keep()
