@@ -6,6 +6,7 @@ A test compares the page with the programs, so that neither goes its own way.
 """
 
 import importlib
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,17 +25,34 @@ PROGRAMS = ("main.py", "web.py", "train.py", "selfplay_main.py", "get_final_stat
 HEAD = """# Options
 
 What each program says to `--help`, written by `tools/list_options.py --out doc/options.md`.
+
+*Values* says what to type behind the option: a boolean is `true` or `false`, a file or directory is its name, words in
+capitals are to be replaced. Nothing stands behind an option without values. *Default* is what holds where the option is
+not given. [README.md](README.md#words) explains words such as visit, playout and policy.
 """
+# A default that --help tells in words, at the end of the text.
+TOLD_DEFAULT = re.compile(r"\s*\[default: ([^][]*)\]$")
 
 
-def describe_values(kind: click.ParamType) -> str:
-    """Return what may stand behind an option."""
+def format_bound(value: float) -> str:
+    """Return a bound as people write it, whole millions not as 1e+06."""
+    return f"{int(value):,}" if value == int(value) else f"{value:g}"
+
+
+def describe_values(option: click.Option) -> str:
+    """Return what may stand behind an option: nothing behind a flag."""
+    kind = option.type
+    if option.is_flag:
+        return ""
     if isinstance(kind, click.Choice):
         return " or ".join(map(str, kind.choices))
+    if option.metavar and kind is click.STRING:  # a number's bounds tell more
+        return option.metavar
     name = kind.name.split()[0].split("_")[0]
     least, most = getattr(kind, "min", None), getattr(kind, "max", None)
-    bounds = [f"{'above' if getattr(kind, 'min_open', False) else 'from'} {least:g}"] if least is not None else []
-    bounds += [f"to {most:g}"] if most is not None else []
+    begin = "above" if getattr(kind, "min_open", False) else "from"
+    bounds = [f"{begin} {format_bound(least)}"] if least is not None else []
+    bounds += [f"to {format_bound(most)}"] if most is not None else []
     return " ".join([name, *bounds])
 
 
@@ -42,8 +60,11 @@ def describe_default(command: click.Command, option: click.Option) -> str:
     """Return the default as --help shows it, nothing where it shows none."""
     if option.required or isinstance(option.show_default, str):
         return "required" if option.required else str(option.show_default)
-    shows = option.show_default or command.context_settings.get("show_default")
-    return str(option.default) if shows and isinstance(option.default, str | int | float) else ""
+    if told := TOLD_DEFAULT.search(option.help or ""):
+        return told[1]
+    shows = command.context_settings.get("show_default") if option.show_default is None else option.show_default
+    values = option.default if isinstance(option.default, tuple) else (option.default,)
+    return ", ".join(map(str, values)) if shows and all(isinstance(one, str | int | float) for one in values) else ""
 
 
 def list_rows(command: click.Command) -> Iterator[str]:
@@ -51,8 +72,8 @@ def list_rows(command: click.Command) -> Iterator[str]:
     for option in command.params:
         if isinstance(option, click.Option):
             names = ", ".join(f"`{name}`" for name in option.opts)
-            values = "" if option.is_flag else describe_values(option.type)
-            cells = (names, values, describe_default(command, option), option.help or "")
+            meaning = TOLD_DEFAULT.sub("", option.help or "")
+            cells = (names, describe_values(option), describe_default(command, option), meaning)
             yield f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in cells)} |"
 
 
