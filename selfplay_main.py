@@ -34,28 +34,63 @@ TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
 
 @click.command(context_settings={"max_content_width": 110})
 @click.option("--save-dir", type=click.Path(file_okay=False, path_type=Path), default="archive", show_default=True,
-              help="Archive of games; the batch is its subfolder {k}.")
-@click.option("--process", "processes", type=click.IntRange(1), default=learning_param.NUM_SELF_PLAY_WORKERS,
-              show_default=True, help="Worker processes; on a CPU never more than cores. With --ray: of each GPU.")
+              help="Folder of the archive; the games of a batch go into a subfolder of it, a number.")
 @click.option("--num-data", "games", type=click.IntRange(1, MOST_GAMES), default=learning_param.NUM_SELF_PLAY_GAMES,
               show_default=True, help="Games of the batch.")
 @click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE, show_default=True,
               help="Board size.")
-@click.option("--use-gpu", type=bool, default=True, show_default=True,
-              help="Use the first CUDA device if there is one.")
-@click.option("--visits", type=VISITS, default=learning_param.SELF_PLAY_VISITS, show_default=True,
-              help="Visits per move.")
-@click.option("--model", default=DEFAULT_MODEL, show_default=True,
-              help="Model file, looked up in the current directory, then beside the program; none: random weights. "
-                   "Where the default file is not there yet, random weights, too.")
 @click.option("--komi", type=FiniteRange(-MAX_KOMI, MAX_KOMI), default=DEFAULT_KOMI, show_default=True,
               help="Points given to White.")
 @click.option("--komi-spread", type=FiniteRange(0), default=0.0, show_default=True,
-              help="Standard deviation of the whole points that a game's komi differs by, for networks that see the "
-                   "komi (--head pooled of train.py); 0: all games have --komi.")
+              help="How much komi differs from game to game: the standard deviation, in whole points, for networks "
+                   "that see the komi (--head pooled of train.py); 0: all games have --komi.")
 @click.option("--superko", type=bool, default=True, show_default=True,
               help="Whether a move that repeats an earlier position is illegal.")
 @click.option("--seed", type=click.IntRange(0), default=None, help="Seed of the games.  [default: another every time]")
+@click.option("--model", default=DEFAULT_MODEL, show_default=True,
+              help="Model file, looked up in the current directory, then beside the program; none: random weights. "
+                   "Where the default file is not there yet, random weights, too.")
+@click.option("--use-gpu", type=bool, default=True, show_default=True,
+              help="Use the first CUDA device if there is one.")
+@click.option("--process", "processes", type=click.IntRange(1), default=learning_param.NUM_SELF_PLAY_WORKERS,
+              show_default=True, help="Worker processes; on a CPU never more than cores. With --ray: of each GPU.")
+@click.option("--batch-size", type=click.IntRange(16, MOST), default=None,
+              help="Positions per call of the network.  [default: 128, on a GPU 4096]")
+@click.option("--cache-mb", type=click.IntRange(0, MOST_MEGABYTES), default=learning_param.SELF_PLAY_CACHE_MB,
+              show_default=True,
+              help="Megabytes in which each worker keeps what the network said of a position, also of its mirror "
+                   "images; 0: none. Not used on a GPU.")
+@click.option("--ray", "ray_address", metavar="ADDRESS", default=None,
+              help="Play on a Ray cluster: host:port of its head, auto (the cluster this machine is part of) or local "
+                   "(a cluster of this machine alone). One worker for each CPU; if the cluster has GPUs and --use-gpu "
+                   "is true, --process workers for each GPU instead.")
+@click.option("--search", type=click.Choice(SELF_PLAY_SEARCHES), default=SELF_PLAY_SEARCH, show_default=True,
+              help="gumbel: sequential halving with Gumbel noise, for few visits; puct: AlphaZero's, with Dirichlet "
+                   "noise.")
+@click.option("--visits", type=VISITS, default=learning_param.SELF_PLAY_VISITS, show_default=True,
+              help="Visits per move.")
+@click.option("--full-share", type=FiniteRange(0, 1, min_open=True), default=1.0, show_default=True,
+              help="Share of moves that have all --visits and are learnt from; the others have --fast-visits and only "
+                   "bring a game to its end (playout cap randomization, 0.25 in KataGo).")
+@click.option("--fast-visits", type=VISITS, default=learning_param.FAST_VISITS, show_default=True,
+              help="Visits of the moves that --full-share leaves out, and of those that --soft-resign plays on with.")
+@click.option("--policy-temperature", type=TEMPERATURE, default=1.0, show_default=True,
+              help="Search and record from the network's policy ^ (1 / T): above 1 keeps it from growing ever sharper "
+                   "from generation to generation.")
+@click.option("--root-noise", type=FiniteRange(0, 1), default=ROOT_NOISE, show_default=True,
+              help="Share of the noise in the priors of the root, for --search puct.")
+@click.option("--target", type=click.Choice(TARGETS), default=DEFAULT_TARGET, show_default=True,
+              help="What is recorded to learn from. improved: Gumbel AlphaZero's improved policy; visits: the shares "
+                   "of the visits; tempered: these at --opening-temperature in the --opening-moves, and after them the "
+                   "move alone (AlphaGo Zero).")
+@click.option("--target-scale", type=FiniteRange(0, min_open=True), default=C_SCALE, show_default=True,
+              help="How sharp the recorded policy is: c_scale of Gumbel AlphaZero in it alone, not in the search "
+                   "(doc/rl.md). Few visits teach more with 0.1 to 0.4.")
+@click.option("--opening-moves", type=click.IntRange(0, MOST), default=0, show_default=True,
+              help="Draw so many moves of each game from the recorded policy instead of playing the best one: games "
+                   "that begin in many ways teach more about other players.")
+@click.option("--opening-temperature", type=TEMPERATURE, default=1.0, show_default=True,
+              help="Temperature of the --opening-moves: above 1 the unlikely moves are drawn more often.")
 @click.option("--resign-threshold", type=FiniteRange(0, 1), default=RESIGN_THRESHOLD, show_default=True,
               help="Resign below this win rate; 0: never.")
 @click.option("--no-resign-rate", type=FiniteRange(0, 1), default=NO_RESIGN_RATE, show_default=True,
@@ -63,42 +98,8 @@ TEMPERATURE = FiniteRange(MIN_POLICY_TEMPERATURE, MAX_TEMPERATURE)
 @click.option("--soft-resign", type=bool, default=False, show_default=True,
               help="Play a game on that would be resigned, with --fast-visits and without learning from these moves: "
                    "then all games tell who owns what at the end.")
-@click.option("--target-scale", type=FiniteRange(0, min_open=True), default=C_SCALE, show_default=True,
-              help="How sharp the recorded policy is: c_scale of Gumbel AlphaZero in it alone, not in the search. Few "
-                   "visits teach more with 0.1 to 0.4.")
-@click.option("--opening-moves", type=click.IntRange(0, MOST), default=0, show_default=True,
-              help="Draw so many moves of each game from the recorded policy instead of playing the best one: games "
-                   "that begin in many ways teach more about other players.")
-@click.option("--opening-temperature", type=TEMPERATURE, default=1.0, show_default=True,
-              help="Temperature of the --opening-moves: above 1 the unlikely moves are drawn more often.")
-@click.option("--policy-temperature", type=TEMPERATURE, default=1.0, show_default=True,
-              help="Search and record from the network's policy ^ (1 / T): above 1 keeps it from growing ever sharper "
-                   "from generation to generation.")
-@click.option("--search", type=click.Choice(SELF_PLAY_SEARCHES), default=SELF_PLAY_SEARCH, show_default=True,
-              help="gumbel: sequential halving with Gumbel noise, for few visits; puct: AlphaZero's, with Dirichlet "
-                   "noise.")
-@click.option("--root-noise", type=FiniteRange(0, 1), default=ROOT_NOISE, show_default=True,
-              help="Share of the noise in the priors of the root, for --search puct.")
-@click.option("--target", type=click.Choice(TARGETS), default=DEFAULT_TARGET, show_default=True,
-              help="What is recorded to learn from: Gumbel AlphaZero's improved policy; the shares of the visits; or "
-                   "these at the temperature of the --opening-moves, and the move alone after them (AlphaGo Zero).")
-@click.option("--full-share", type=FiniteRange(0, 1, min_open=True), default=1.0, show_default=True,
-              help="Share of moves that have all --visits and are learnt from; the others have --fast-visits and only "
-                   "bring a game to its end (playout cap randomization, 0.25 in KataGo).")
-@click.option("--fast-visits", type=VISITS, default=learning_param.FAST_VISITS, show_default=True,
-              help="Visits of those others, and of games that --soft-resign plays on.")
-@click.option("--batch-size", type=click.IntRange(16, MOST), default=None,
-              help="Positions per call of the network.  [default: 128, on a GPU 4096]")
-@click.option("--cache-mb", type=click.IntRange(0, MOST_MEGABYTES), default=learning_param.SELF_PLAY_CACHE_MB,
-              show_default=True,
-              help="Memory of each worker for what the network said of a position, also of its mirror images; 0: none. "
-                   "Not used on a GPU.")
 @click.option("--dry-run", type=bool, default=False, show_default=True,
               help="Say how many positions and hours the games would take on this machine, and write nothing.")
-@click.option("--ray", "ray_address", metavar="ADDRESS", default=None,
-              help="Play on a Ray cluster: host:port of its head, auto (the cluster this machine is part of) or local "
-                   "(a cluster of this machine alone). One worker for each CPU; if the cluster has GPUs and --use-gpu "
-                   "is true, --process workers for each GPU instead.")
 def main(
     save_dir: Path, processes: int, use_gpu: bool, model: str, batch_size: int | None, ray_address: str | None,
     cache_mb: int, dry_run: bool, **options: Any,

@@ -79,44 +79,66 @@ def by_kind(name: str) -> str:
 @click.command()
 @click.option(
     "--task", type=click.Choice(["moves", "bad-moves"]), default="moves", show_default=True,
-    help="The network that plays, or bad-moves: which moves main.py --prune need not look at, from the games in "
-         "--kifu-dir, in minutes; it knows --size, --labels, --teacher-weight, --filters, --blocks (0: three layers), "
-         "--start, --epochs, --minutes, --batch-size, --learning-rate, --seed, --use-gpu, --output, --restart.",
+    help="moves: the network that plays; bad-moves: a classifier that tells main.py --prune which moves need not be "
+         "looked at, learnt from the games in --kifu-dir in minutes, with none of the options below but --size, "
+         "--labels, --teacher-weight, --filters, --blocks (0: three layers), --start, --epochs, --minutes, "
+         "--batch-size, --learning-rate, --seed, --use-gpu, --output, --restart.",
 )
 @click.option(
     "--kifu-dir", type=click.Path(exists=True, file_okay=False), multiple=True,
-    help="Folder of SGF files (with --rl, archive of self-play) to make data from; without it, train on what is there. "
-         "Records may lie in several: give it more than once.",
+    help="Folder of SGF files to make training data from; where they lie in several, give it more than "
+         "once. With --rl true the archive of self-play. Without it the data that are there are learnt from.",
 )
 @click.option(
+    "--labels", multiple=True, type=click.Path(exists=True),
+    help="File of a teacher's labels of the games in --kifu-dir (tools/label.py makes them), or folder of such files; "
+         "may be given more than once. With --head pooled.",
+)
+@click.option("--rl", type=bool, default=False, show_default=True,
+              help="Learn from self-play: one generation, as a step of pipeline.sh.")
+@click.option(
     "--archive", type=click.Path(exists=True, file_okay=False),
-    help="Archive of self-play to learn from as well, with --head pooled: positions searched in full, or "
-         "judged, in the newest folders that hold --window-size games; of the smallest --size.",
+    help="Archive of self-play to learn from beside --kifu-dir, with --head pooled: its positions that were searched "
+         "in full or judged by a teacher, in the newest folders that hold --window-size games; of the smallest "
+         "--size.",
+)
+@click.option("--window-size", type=click.IntRange(1), default=learning_param.WINDOW_SIZE, show_default=True,
+              help="Games of self-play to learn from, the newest ones (--rl, --archive).")
+@click.option(
+    "--data-dir", type=click.Path(file_okay=False), default=None,
+    help="Folder of the training data.  [default: data]",
 )
 @click.option(
     "--size", "board_sizes", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=(BOARD_SIZE,), multiple=True,
     show_default=True, help="Board size; with --head pooled it may be given more than once.",
 )
 @click.option(
-    "--use-gpu", type=bool, default=True, show_default=True,
-    help="Use CUDA if it is there: the first device, or under torchrun one for each process.",
+    "--workers", type=click.IntRange(1), default=None,
+    help="Processes that make data.  [default: one per core]",
 )
-@click.option("--rl", type=bool, default=False, show_default=True, help="Learn from self-play.")
 @click.option(
     "--objective", type=click.Choice(OBJECTIVES), default=IMITATE, show_default=True,
-    help="What the policy learns from games: their moves, or to win (REINFORCE: what won becomes likelier, what lost "
-         "less likely); that is for the network that played them, --start.",
+    help="imitate: the policy learns the moves of the games; reinforce: it learns to win (REINFORCE: what won becomes "
+         "likelier, what lost less likely), from games that this network, --start, has played itself.",
 )
 @click.option("--baseline", type=click.Choice(BASELINES), default=NO_BASELINE, show_default=True,
               help="What --objective reinforce takes off the result: nothing, or what the value head expected.")
-@click.option("--player", default="", help="Learn from the results of this player's moves (PB, PW of the games) only.")
+@click.option("--player", default="", help="Learn only from the results of the moves of this player, by the name in "
+                                           "the games (PB, PW).")
 @click.option("--one-value", type=bool, default=False, show_default=True,
               help="Learn the result from one position of each game, as AlphaGo's value network; the moves from all.")
-@click.option("--window-size", type=click.IntRange(1), default=learning_param.WINDOW_SIZE, show_default=True,
-              help="Newest games of self-play to use.")
+@click.option(
+    "--teacher-weight", type=FiniteRange(0, 1), default=1.0, show_default=True,
+    help="Share of the teacher's policy in what the policy learns, where a position of --kifu-dir has a label. The "
+         "rest is the move played, where a search's win rate is recorded with it.",
+)
+@click.option(
+    "--label-smoothing", type=FiniteRange(0, 1, max_open=True), default=0.0, show_default=True,
+    help="Share of what the policy learns that all moves have alike, such as 0.05.",
+)
 @click.option("--value-blend", type=FiniteRange(0, 1), default=0.0, show_default=True,
               help="Share of the win rate that a search or a teacher has told (comments of the games, --labels) in "
-                   "the value target; 0 learns from results alone.")
+                   "what the value learns; the rest is the result of the game. 0 learns from results alone.")
 @click.option(
     "--value-weight", type=FiniteRange(0),
     help=f"Weight of the value loss beside the policy loss.{by_kind('value_weight')}",
@@ -131,36 +153,41 @@ def by_kind(name: str) -> str:
     help=f"Weight of a fourth loss, on the lead in points.{by_network('lead_weight')}",
 )
 @click.option(
-    "--labels", multiple=True, type=click.Path(exists=True),
-    help="File of a teacher's labels of the games in --kifu-dir, or folder of such files; may be given more than once. "
-         "With --head pooled.",
-)
-@click.option(
-    "--teacher-weight", type=FiniteRange(0, 1), default=1.0, show_default=True,
-    help="Share of the teacher's policy in the target, where a position of --kifu-dir has a label; the rest is the "
-         "move played, if a search's win rate is recorded with it.",
+    "--start", type=click.Path(exists=True, dir_okay=False), default=None,
+    help="Model file whose weights a new run begins with, with more --filters or --blocks in a larger network.  "
+         "[default: random weights]",
 )
 @click.option(
     "--head", type=click.Choice(["lecture", "pooled"]),
-    help="One weight a point, as TamaGo, or pooled: any board size, with ownership and lead.  [default: that of "
-         "--start, or lecture]",
+    help="lecture: TamaGo's network, for one board size; pooled: for boards of any size, with ownership and lead.  "
+         "[default: that of --start, or lecture]",
 )
 @click.option(
     "--features", type=click.Choice(["basic", "rich", "history"]),
-    help=f"What the network sees: stones; liberties, ladders, area and the last moves too; or, as AlphaZero, the last "
-         f"eight boards.{by_network('features')}",
+    help="What the network sees. basic: the stones and the last move; rich: liberties, ladders, area, komi and five "
+         f"moves, too; history: as AlphaZero's, the last eight boards.{by_network('features')}",
+)
+@click.option(
+    "--filters", type=click.IntRange(1), default=None,
+    help="Channels of the network.  [default: those of the model that the run begins from, or 64]",
+)
+@click.option(
+    "--blocks", type=click.IntRange(0), default=None,
+    help="Blocks of the network.  [default: those of the model that the run begins from, or 6]",
 )
 @click.option(
     "--block", type=click.Choice(BLOCK_NAMES),
-    help=f"Residual, squeeze-and-excitation, global pooling or bottleneck blocks.{by_network('block')}",
+    help="res: residual blocks, se: with squeeze and excitation, gpool: with global pooling, bottleneck: narrower "
+         f"inside.{by_network('block')}",
 )
 @click.option(
     "--activation", type=click.Choice(ACTIVATION_NAMES),
-    help="What follows a convolution.  [default: that of --start, or relu]",
+    help="Function behind each convolution; swish is SiLU.  [default: that of --start, or relu]",
 )
 @click.option(
     "--norm", type=click.Choice(NORMS),
-    help="What keeps the numbers of a layer in their range.  [default: that of --start, or batch]",
+    help="batch: batch normalization keeps the numbers of a layer in their range; none: nothing does.  [default: that "
+         "of --start, or batch]",
 )
 @click.option(
     "--epochs", type=click.IntRange(1),
@@ -172,20 +199,15 @@ def by_kind(name: str) -> str:
     help="Wall-clock budget of the run, all its parts together; not with --rl.",
 )
 @click.option(
+    "--batch-size", type=click.IntRange(1), default=learning_param.BATCH_SIZE, show_default=True,
+    help="Positions per step.",
+)
+@click.option("--batch-growth", type=FiniteRange(1), default=1.0, show_default=True,
+              help="Positions per step at the end of the run, as a multiple of those at its beginning.")
+@click.option(
     "--optimizer", type=click.Choice(OPTIMIZERS), default="sgd", show_default=True,
-    help="SGD with Nesterov momentum, AdamW, NAdam, SGD that is sharpness-aware (two gradients a step), or Muon, which "
+    help="sgd: with Nesterov momentum; adamw; nadam; sam: SGD that is sharpness-aware (two gradients a step); muon: "
          "learns the same from fewer positions.",
-)
-@click.option("--warm-up", type=click.IntRange(0), default=0, show_default=True,
-              help="Steps in which the learning rate rises to its schedule; that of cosine rises for 200 steps by "
-                   "itself, and the two are multiplied.")
-@click.option(
-    "--clip", type=FiniteRange(0), default=0.0, show_default=True,
-    help="Longest gradient of all weights together, such as 1; 0 leaves all as they are.",
-)
-@click.option(
-    "--label-smoothing", type=FiniteRange(0, 1, max_open=True), default=0.0, show_default=True,
-    help="Share of the policy target that all moves have alike, such as 0.05.",
 )
 @click.option(
     "--learning-rate", type=FiniteRange(0, min_open=True),
@@ -193,62 +215,46 @@ def by_kind(name: str) -> str:
 )
 @click.option(
     "--schedule", type=click.Choice(list(SCHEDULES)),
-    help=f"TamaGo's fixed steps down, a cosine to 0 after a rise of 200 steps, both over the whole run, or always the "
-         f"same.{by_kind('schedule')}",
+    help="How the learning rate goes on over the whole run. lecture: TamaGo's fixed steps down; cosine: to 0, after a "
+         f"rise of 200 steps; constant: always the same.{by_kind('schedule')}",
 )
+@click.option("--warm-up", type=click.IntRange(0), default=0, show_default=True,
+              help="Steps in which the learning rate rises to that of the schedule; cosine rises for 200 steps by "
+                   "itself, and the two are multiplied.")
 @click.option(
-    "--batch-size", type=click.IntRange(1), default=learning_param.BATCH_SIZE, show_default=True,
-    help="Positions per step.",
-)
-@click.option("--batch-growth", type=FiniteRange(1), default=1.0, show_default=True,
-              help="Positions per step at the end of the run, as a multiple of those at its beginning.")
-@click.option(
-    "--test-share", type=FiniteRange(0, 1, max_open=True),
-    help=f"Share of the data kept for testing.{by_kind('test_share')}",
+    "--clip", type=FiniteRange(0), default=0.0, show_default=True,
+    help="Longest gradient, of all weights together, such as 1; 0: gradients stay as they are.",
 )
 @click.option(
     "--ema", type=FiniteRange(0, 1, max_open=True), default=0.0, show_default=True,
-    help="Decay per step of averaged weights, such as 0.999; 0 averages nothing.",
+    help="Keep an average of the weights as the model: its decay for each step, such as 0.999; 0: no average.",
 )
 @click.option(
-    "--filters", type=click.IntRange(1), default=None,
-    help="Channels of the network.  [default: those of the model that the run begins from, or 64]",
-)
-@click.option(
-    "--blocks", type=click.IntRange(0), default=None,
-    help="Residual blocks of the network.  [default: those of the model that the run begins from, or 6]",
+    "--test-share", type=FiniteRange(0, 1, max_open=True),
+    help=f"Share of the data kept for testing.{by_kind('test_share')}",
 )
 @click.option(
     "--seed", type=click.IntRange(0, MOST_SEED), default=0, show_default=True,
     help="Seed of the first weights and of the order of the data.",
 )
 @click.option(
+    "--use-gpu", type=bool, default=True, show_default=True,
+    help="Use CUDA if it is there: the first device, or under torchrun one for each process.",
+)
+@click.option(
     "--output", type=click.Path(dir_okay=False), default=None,
-    help=f"Model file; checkpoint and metrics go beside it.{by_kind('output')}",
-)
-@click.option(
-    "--start", type=click.Path(exists=True, dir_okay=False), default=None,
-    help="Model file whose weights a new run begins with, in a larger network with more --filters or --blocks.  "
-         "[default: random weights]",
-)
-@click.option(
-    "--data-dir", type=click.Path(file_okay=False), default=None,
-    help="Folder of the training data.  [default: data]",
-)
-@click.option(
-    "--workers", type=click.IntRange(1), default=None,
-    help="Processes that make data.  [default: one per core]",
+    help=f"Model file; checkpoint and metrics (curves) go beside it.{by_kind('output')}",
 )
 @click.option(
     "--keep-every", type=click.IntRange(0), default=0, show_default=True,
     help="Keep the model of every N-th step, NAME-STEP.bin beside the output, and the newest, NAME-last.bin; 0: no.",
 )
+@click.option("--restart", type=bool, default=False, show_default=True,
+              help="Start anew instead of going on with an earlier run.")
 @click.option("--dry-run", type=bool, default=False, show_default=True,
               help="Say how many positions, steps and hours the run would take, and write nothing (games of --kifu-dir "
                    "are read into a temporary folder).")
 @click.option("--tensorboard", type=click.Path(file_okay=False), default=None, help="Folder for TensorBoard's events.")
-@click.option("--restart", type=bool, default=False, show_default=True,
-              help="Start anew instead of going on with an earlier run.")
 def main(**options: Any) -> None:
     """Train a network from game records or from self-play; the same command goes on with an interrupted run."""
     task, kifu_dirs = options.pop("task"), options.pop("kifu_dir")

@@ -50,16 +50,21 @@ COUNT = click.IntRange(min=1)
 @click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE),
               show_default="the size the model was made for", help="Board size at the start.")
 @click.option("--komi", type=FiniteRange(-MAX_KOMI, MAX_KOMI), default=DEFAULT_KOMI, help="Points given to White.")
-@click.option("--superko", type=click.BOOL, default=False, help="Whether a move that repeats a position is illegal.")
-@click.option("--search", type=click.Choice(list(SEARCHES)), default=DEFAULT_SEARCH, help="How moves are searched.")
-@click.option("--visits", type=COUNT, show_default="200; the page can change it", help="Visits per move.")
+@click.option("--superko", type=click.BOOL, default=False,
+              help="Whether a player's move that repeats an earlier position is illegal. The engine itself never "
+                   "repeats one.")
+@click.option("--search", type=click.Choice(list(SEARCHES)), default=DEFAULT_SEARCH,
+              help="How moves are searched, as for main.py.")
+@click.option("--visits", type=COUNT, show_default="200; the page can change it",
+              help="Visits per move, fewer when the move is decided.")
 @click.option("--const-time", type=FiniteRange(0.0, min_open=True), show_default="none; the page can change it",
               help="Seconds per move; beats --visits.")
 @click.option("--level", type=click.IntRange(1, FULL_LEVEL), default=FULL_LEVEL,
               show_default="20; the page can change it", help="Strength, from a beginner (1) to all it can (20).")
 @click.option("--watch", multiple=True, type=click.Path(exists=True, file_okay=False, path_type=Path),
               show_default="the current one",
-              help="Folder of a training or a pipeline to show, with model/ and archive/ in it; may be given again.")
+              help="Folder of a training or a pipeline to show, with model/ and archive/ in it; may be given more than "
+                   "once.")
 def main(port: int, host: str, token: str, opens: bool, model: str, watch: tuple[Path, ...], **arguments: Any) -> None:
     """Play and analyze in a browser."""
     try:

@@ -248,7 +248,7 @@ def bad_moves(classifier: str, **options: Any) -> None:
 
 @main.command()
 @click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=60.0, show_default=True,
-              help="Length of the measurement, after a warm-up; as long again for the network alone.")
+              help="Seconds that the measurement lasts, after a warm-up; as long again for the network alone.")
 @JSON_OPTION
 @click.option("--visits", "selfplay_visits", type=click.IntRange(2), default=16, show_default=True,
               help="Visits per move.")

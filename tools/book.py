@@ -151,15 +151,16 @@ def make_book(maker: BookMaker, out: Path, minutes: float, positions: int) -> No
 @click.option("--size", "board_size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE,
               help="Board size.")
 @click.option("--komi", type=FiniteRange(-MAX_KOMI, MAX_KOMI), default=DEFAULT_KOMI, help="Points given to White.")
-@click.option("--model", default=DEFAULT_MODEL, help="As for main.py.")
+@click.option("--model", default=DEFAULT_MODEL, help="Model file, as for main.py.")
 @click.option("--visits", type=click.IntRange(1), default=2000, help="Visits of each search.")
-@click.option("--minutes", type=FiniteRange(0.0, min_open=True), default=60.0, help="When to stop.")
+@click.option("--minutes", type=FiniteRange(0.0, min_open=True), default=60.0, help="Minutes after which to stop.")
 @click.option("--positions", type=click.IntRange(1), default=100000, help="Positions at which to stop.")
-@click.option("--plies", type=click.IntRange(1), default=16, help="Moves after which lines end.")
+@click.option("--plies", type=click.IntRange(1), default=16,
+              help="Moves, of both sides together, after which lines end.")
 @click.option("--least-likely", type=FiniteRange(0.0, 1.0), default=0.001,
-              help="How likely a line must be, its replies together.")
+              help="Least likelihood of a line that is searched: that of all its replies, multiplied.")
 @click.option("--kifu-dir", type=click.Path(exists=True, file_okay=False, path_type=Path), default=None,
-              help="Folder of SGF files that tell replies, too.")
+              help="Folder of SGF files: what was played in them counts among the replies, too.")
 def main(out: Path, board_size: int, komi: float, model: str, visits: int, minutes: float, positions: int, plies: int,
          least_likely: float, kifu_dir: Path | None) -> None:
     """Make an opening book, or make one larger."""

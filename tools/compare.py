@@ -34,7 +34,8 @@ LOCK_FILE = "compare.lock"
 @click.option("--dir", "directory", required=True, type=click.Path(path_type=Path, file_okay=False),
               help="Folder for the trainings and matches; those in it are gone on with.")
 @click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="Page for the table.")
-@click.option("--minutes", type=FiniteRange(0.0, min_open=True), required=True, help="Budget of each training.")
+@click.option("--minutes", type=FiniteRange(0.0, min_open=True), required=True,
+              help="Minutes that each training lasts.")
 @click.option("--base", default=BASE, help="Options of train.py that all ways begin from.")
 @click.option("--ways", default="", help=f"Those of these ways to train, with commas between: "
                                          f"{', '.join(way.name for way in WAYS)}.  [default: all, or the --way alone]")
@@ -42,7 +43,7 @@ LOCK_FILE = "compare.lock"
               help="A way of your own; may be given more than once.")
 @click.option("--games", type=click.IntRange(0), default=0,
               help="Games of each way against the base, on the smallest board that the base learns; 0: none.")
-@click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=0.1, help="Time for a move in them.")
+@click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=0.1, help="Seconds for a move in these games.")
 @click.option("--use-gpu", type=bool, default=False, help="Train on the first GPU.")
 def main(out: Path, ways: str, texts: tuple[str, ...], **options: Any) -> None:
     """Measure ways to train a network beside each other."""

@@ -63,7 +63,8 @@ def list_lines(part: str, model: Model, rows: Rows, least: int) -> Iterator[str]
 @click.option("--size", "board_size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE,
               help="Board size of the games.")
 @click.option("--games", "most", type=click.IntRange(min=KEPT_BACK), default=4000, help="Games to learn from, at most.")
-@click.option("--rounds", type=click.IntRange(min=1), default=12, help="Updates of every feature.")
+@click.option("--rounds", type=click.IntRange(min=1), default=12,
+              help="Rounds of learning, in each of which every feature is updated once.")
 @click.option("--least", type=click.IntRange(min=1), default=50,
               help="How often a pattern must have been a possible move to stand in the table.")
 def main(kifu_dir: Path, out: Path, board_size: int, most: int, rounds: int, least: int) -> None:

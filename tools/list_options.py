@@ -64,7 +64,9 @@ def describe_default(command: click.Command, option: click.Option) -> str:
         return told[1]
     shows = command.context_settings.get("show_default") if option.show_default is None else option.show_default
     values = option.default if isinstance(option.default, tuple) else (option.default,)
-    return ", ".join(map(str, values)) if shows and all(isinstance(one, str | int | float) for one in values) else ""
+    if not shows or not all(isinstance(one, str | int | float) for one in values):
+        return ""
+    return ", ".join(str(one).lower() if isinstance(one, bool) else str(one) for one in values)
 
 
 def list_rows(command: click.Command) -> Iterator[str]:

@@ -31,7 +31,7 @@ from mcts.constant import MAX_SELF_PLAY_VISITS
               help="Archive of games, as selfplay_main.py fills it.")
 @click.option("--num-data", "games", type=click.IntRange(1), default=1000, help="Games to search again.")
 @click.option("--window-size", type=click.IntRange(1), default=learning_param.WINDOW_SIZE,
-              help="Out of so many of the newest.")
+              help="Newest games of the archive, out of which these are chosen.")
 @click.option("--model", default="model/rl-model.bin", help="Model file of the network that searches.")
 @click.option("--size", type=click.IntRange(MIN_BOARD_SIZE, MAX_BOARD_SIZE), default=BOARD_SIZE, help="Board size.")
 @click.option("--visits", type=click.IntRange(2, MAX_SELF_PLAY_VISITS), default=None,

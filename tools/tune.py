@@ -34,17 +34,20 @@ from tools.tunelib.space import check_space, read_range, read_words
 @click.option("--second", required=True, help="Command of its opponent, the same for all settings.")
 @click.option("--float", "floats", multiple=True, metavar="NAME:LOW:HIGH[:log]",
               help="A number to vary; log draws it evenly by its logarithm. May be given more than once.")
-@click.option("--int", "wholes", multiple=True, metavar="NAME:LOW:HIGH[:log]", help="A whole number to vary.")
-@click.option("--choice", "choices", multiple=True, metavar="NAME:WORD,WORD,...", help="Words to choose from.")
+@click.option("--int", "wholes", multiple=True, metavar="NAME:LOW:HIGH[:log]",
+              help="A whole number to vary. May be given more than once.")
+@click.option("--choice", "choices", multiple=True, metavar="NAME:WORD,WORD,...",
+              help="Words to choose from. May be given more than once.")
 @click.option("--dir", "directory", required=True, type=click.Path(path_type=Path, file_okay=False),
               help="Directory for the study (study.db) and the games; a study in it is continued.")
 @click.option("--trials", type=click.IntRange(min=1), default=30,
               help="Settings to try, those of earlier runs included.")
 @click.option("--games", type=click.IntRange(min=2), default=60, help="Games of a setting that is not ended early.")
-@click.option("--batch", type=click.IntRange(min=2), default=10, help="Games after which it may be.")
+@click.option("--batch", type=click.IntRange(min=2), default=10,
+              help="A setting may be ended early after so many games, and each time after as many more.")
 @click.option("--pruner", type=click.Choice(["median", "halving", "none"]), default="median",
-              help="What ends settings early: a score below the median of the others, being none of the best third "
-                   "(successive halving), or nothing.")
+              help="What ends a setting early. median: its score is below the median of the others; halving: it is "
+                   "none of the best third (successive halving); none: nothing.")
 @match_options
 def main(floats: tuple[str, ...], wholes: tuple[str, ...], choices: tuple[str, ...], trials: int, batch: int,
          pruner: str, **options: Any) -> None:

@@ -35,8 +35,8 @@ def with_options(*options: Callable) -> Callable:
 # What commands share that measure for some time, again and again.
 TIMED = (
     click.option("--seconds", type=FiniteRange(0.0, min_open=True), default=1.0, show_default=True,
-                 help="Length of each run."),
-    click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Runs per figure."),
+                 help="Seconds that each run lasts."),
+    click.option("--runs", type=click.IntRange(1), default=3, show_default=True, help="Runs, whose median is told."),
 )
 SEARCH_VISITS = click.option("--visits", "search_visits", type=click.IntRange(2), default=20000, show_default=True,
                              help="Visits of a PUCT search with the free evaluator.")
