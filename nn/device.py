@@ -15,6 +15,10 @@ from nn.constant import HALF_GAIN
 Net = TypeVar("Net", bound=torch.nn.Module)
 
 ROUNDS = 10
+# How torch begins to say that a GPU, its driver or a library for it fails, and how much of that a user is told.
+GPU_ERRORS = ("CUDA error", "CUDA driver", "cuDNN error", "HIP error", "The NVIDIA driver", "Found no NVIDIA driver",
+              "No CUDA GPUs", "Unexpected error from cudaGetDeviceCount")
+REASON_LENGTH = 200
 
 
 class Machine(NamedTuple):
@@ -55,11 +59,16 @@ def get_gpus(numbers: Iterable[int]) -> list[torch.device]:
 
 @contextmanager
 def tell_full_gpu(advice: str) -> Iterator[None]:
-    """Turn a GPU's want of memory in the block into a ProgramError with this advice."""
+    """Turn a GPU's want of memory in the block into a ProgramError with this advice, and what else fails there."""
     try:
         yield
     except torch.cuda.OutOfMemoryError:
         raise ProgramError(f"no memory is left on the GPU: {advice}", EXIT_FAILED) from None
+    except RuntimeError as error:
+        if not str(error).startswith(GPU_ERRORS):
+            raise
+        reason = str(error).splitlines()[0][:REASON_LENGTH]
+        raise ProgramError(f"the GPU failed ({reason}): try again, or say --use-gpu false", EXIT_FAILED) from error
 
 
 def get_torch_device(use_gpu: bool, index: int = 0) -> torch.device:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ import learning_param
 from common.atomic_file import write_atomically
 from common.command_line import run_command
 from common.exit_status import ProgramError
+from nn.device import tell_full_gpu
 from nn.network.weights import load_network, save_atomically
 from nn.training import bad_moves, learn
 from nn.training.bad_moves import ClassifierRun
@@ -240,6 +242,29 @@ def test_a_full_gpu_is_one_line(options: list[str], config: TrainConfig, monkeyp
         "--filters", "4", "--blocks", "1", "--epochs", "1", *options])
     assert result.exit_code == 1 and "Traceback" not in result.output
     assert result.output.splitlines()[-1].startswith("train.py: no memory is left on the GPU: end what else uses it")
+
+
+@pytest.mark.parametrize(("error", "told"), [
+    (torch.AcceleratorError("CUDA error: device-side assert triggered\nSearch for `cudaErrorAssert'"),
+     "the GPU failed (CUDA error: device-side assert triggered): try again, or say --use-gpu false"),
+    (RuntimeError("CUDA error: no kernel image is available for execution on the device\nCUDA kernel errors"),
+     "the GPU failed (CUDA error: no kernel image is available for execution on the device): try again"),
+    (RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED"), "the GPU failed (cuDNN error: CUDNN_STATUS_EXECU"),
+    (RuntimeError("The NVIDIA driver on your system is too old (found version 11040)."),
+     "the GPU failed (The NVIDIA driver on your system is too old (found version 11040).): try again"),
+])
+def test_a_gpu_that_fails_is_one_line(error: RuntimeError, told: str, config: TrainConfig,
+                                      monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Trainer, "step", Mock(side_effect=error))
+    result = ProgramRunner().invoke(main, [
+        "--size", "5", "--data-dir", str(config.data_dir), "--output", str(config.output), "--use-gpu", "false",
+        "--filters", "4", "--blocks", "1", "--epochs", "1"])
+    assert result.exit_code == 1 and result.output.splitlines()[-1].startswith(f"train.py: {told}")
+
+
+def test_what_fails_elsewhere_than_on_the_gpu_stays_what_it_is() -> None:
+    with pytest.raises(RuntimeError, match="shapes"), tell_full_gpu(""):
+        raise RuntimeError("shapes cannot be multiplied")
 
 
 def test_a_full_gpu_ends_the_learning_of_bad_moves_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
