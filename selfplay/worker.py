@@ -89,6 +89,8 @@ def run_worker(connection: Connection, task: WorkerTask) -> None:
         _work(connection, task)
     except Stop:
         pass
+    except ProgramError as error:  # a model file that cannot be used, a full GPU
+        _report_failure(connection, str(error), error.status)
     except OSError as error:
         _report_failure(connection, describe_failure(error, task.folder), EXIT_FAILED)
     except Exception:
@@ -125,9 +127,6 @@ def _work(connection: Connection, task: WorkerTask) -> None:
         terms = terms_of(settings)
         compile_steps(plane_set_of(evaluator))
         play = SelfPlay(evaluator, terms, orders.next_game)
-    except ProgramError as error:  # a model file that cannot be used, a full GPU
-        _report_failure(connection, str(error), error.status)
-        return
     except MemoryError:
         _report_failure(connection, f"no memory for --cache-mb {task.cache_mb} in each worker, or for --batch-size or "
                                     "--visits: say less", EXIT_REFUSED)

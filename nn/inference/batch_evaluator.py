@@ -8,6 +8,7 @@ Letters: N positions a buffer holds, P planes, S board size, A = S*S + 1 policy 
 """
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,7 +49,27 @@ class ThreadedEvaluator:
         """Return policy logits float32 [count, A], values float32 [count, 3], and what else the evaluator tells."""
         answer = self._answers[buffer]
         assert answer is not None, "finish without start"
-        return answer.result()
+        with telling_full_gpu(self.on_gpu):
+            return answer.result()
+
+
+def is_for_gpu(model: str | ModelFile) -> bool:
+    """Tell whether a GPU, where there is one, runs a model file: not where a user names another runtime than torch.
+
+    Raises ModelFileError where that is none, or not installed.
+    """
+    try:
+        return choose_runtime(use_gpu=True) is Runtime.TORCH
+    except ValueError as error:
+        raise ModelFileError(model, str(error), LEAVE_UNSET) from None
+
+
+def telling_full_gpu(on_gpu: bool) -> AbstractContextManager[None]:
+    """Return a context that tells in one line of a full GPU where one is used."""
+    if not on_gpu:
+        return nullcontext()
+    from nn.device import tell_full_gpu
+    return tell_full_gpu(FULL_GPU)
 
 
 def load_batch_evaluator(
@@ -59,21 +80,17 @@ def load_batch_evaluator(
     `threads` is how many a CPU may use; `positions` per call None takes what suits the device. On a CPU answers are
     remembered within so many bytes of memory, 0 for none: on a GPU a call takes as long with fewer positions.
     """
-    try:  # a user may name another runtime
-        use_gpu = use_gpu and find_gpu() and choose_runtime(use_gpu) is Runtime.TORCH
-    except ValueError as error:
-        raise ModelFileError(model, str(error), LEAVE_UNSET) from None
-    if use_gpu and (isinstance(model, ModelFile) or len(split_models(model)) == 1):
-        from nn.device import tell_full_gpu
-        from nn.inference.cuda_evaluator import CudaEvaluator
-        from nn.inference.evaluator import NetworkEvaluator
-        from nn.network.weights import load_network
-        with tell_full_gpu(FULL_GPU):
+    use_gpu = use_gpu and find_gpu() and is_for_gpu(model)
+    with telling_full_gpu(use_gpu):
+        if use_gpu and (isinstance(model, ModelFile) or len(split_models(model)) == 1):
+            from nn.inference.cuda_evaluator import CudaEvaluator
+            from nn.inference.evaluator import NetworkEvaluator
+            from nn.network.weights import load_network
             single = NetworkEvaluator(load_network(model, board_size, use_gpu), 1, board_size)
             return CudaEvaluator(single, positions or GPU_POSITIONS), single.description
-    evaluator = load_evaluator(model, board_size, use_gpu, threads=threads)
-    source = CachedEvaluator(evaluator, memory) if memory and not use_gpu else evaluator
-    usual = GPU_POSITIONS if use_gpu else CPU_POSITIONS
-    batches = ThreadedEvaluator(source, board_size, positions or usual, use_gpu)
-    evaluator(batches.planes[0])  # compiles, and makes the work space
-    return batches, evaluator.description
+        evaluator = load_evaluator(model, board_size, use_gpu, threads=threads)
+        source = CachedEvaluator(evaluator, memory) if memory and not use_gpu else evaluator
+        usual = GPU_POSITIONS if use_gpu else CPU_POSITIONS
+        batches = ThreadedEvaluator(source, board_size, positions or usual, use_gpu)
+        evaluator(batches.planes[0])  # compiles, and makes the work space
+        return batches, evaluator.description

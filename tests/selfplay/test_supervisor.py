@@ -4,6 +4,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import torch
 import selfplay.supervisor
 import selfplay.worker
 from common.patience import SLOW_LINE
+from nn.inference.loading import load_evaluator
 from nn.inference.runtime import RUNTIME_VARIABLE
 from selfplay import archive
 from selfplay.archive import BATCH_FILE, LOG_FILE, BatchSettings, append_log, open_batch
@@ -247,6 +249,30 @@ def test_a_worker_for_which_the_gpu_has_no_memory_says_so(tmp_path: Path, monkey
     kind, line, status = ours.recv()
     assert kind == FAILED and status == 1
     assert line.startswith("no memory is left on the GPU: start fewer processes (--process), say a smaller")
+
+
+@pytest.mark.parametrize("calls", [0, 1], ids=["while it loads", "in a game"])
+def test_a_worker_with_an_ensemble_says_so_too(calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose networks ask the GPU for memory as their calls come, so that it may be full in the middle of a game."""
+    single, begun = load_evaluator("none", SETTINGS.size), count()
+
+    class Full:
+        plane_set, description = single.plane_set, ""
+
+        def __call__(self, planes: np.ndarray) -> Any:
+            if next(begun) >= calls:
+                raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.")
+            return single(planes)
+
+    monkeypatch.delenv(RUNTIME_VARIABLE)
+    monkeypatch.setattr("nn.inference.batch_evaluator.find_gpu", lambda: True)
+    monkeypatch.setattr("nn.inference.batch_evaluator.load_evaluator", lambda *_, **__: Full())
+    ours, theirs = Pipe()
+    ours.send([1, 2])
+    selfplay.worker.run_worker(theirs, WorkerTask(tmp_path, 1, SETTINGS, "one.bin,two.bin", True, 1, 16))
+    messages = [ours.recv() for _ in range(calls + 1)]
+    assert [message[0] for message in messages] == [READY, FAILED][1 - calls:]
+    assert messages[-1][1].startswith("no memory is left on the GPU: start fewer processes") and messages[-1][2] == 1
 
 
 def test_a_folder_that_a_full_disk_left_without_settings_is_used_again(
