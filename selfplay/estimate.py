@@ -41,7 +41,9 @@ def measure_play(settings: BatchSettings, model: str | ModelFile, use_gpu: bool,
 def estimate_batch(settings: BatchSettings, model: str | ModelFile, use_gpu: bool, processes: int,
                    positions: int | None) -> Iterator[str]:
     """Yield lines that say what a batch on this machine would take; raises ModelFileError."""
-    use_gpu = use_gpu and find_gpu()
+    from nn.inference.batch_evaluator import is_for_gpu
+
+    use_gpu = use_gpu and find_gpu() and is_for_gpu(model)
     workers, threads = (processes, 1) if use_gpu else divide_cores(processes, count_usable_cores())
     moves = round(MOVES_PER_POINT * settings.size**2)
     played = settings.games * moves
