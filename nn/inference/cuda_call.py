@@ -7,6 +7,7 @@ Letters: N positions a call holds, P planes, S board size.
 """
 
 import threading
+from queue import Empty, SimpleQueue
 
 import numpy as np
 import torch
@@ -77,28 +78,59 @@ class CudaCalls:
 
     def __init__(self, network: torch.nn.Module, dtype: torch.dtype, device: torch.device,
                  shape: tuple[int, ...]) -> None:
-        """Make room for calls about positions of a shape [P, S, S]; each is made when it is first wanted."""
+        """Make room for calls about positions of a shape [P, S, S]; each is made when it is first wanted.
+
+        Where the GPU has no memory for that, those there are do the work: a larger one, or smaller ones in turn.
+        """
         self._network, self._dtype, self._device, self._shape = network, dtype, device, shape
-        self._free: dict[int, list[CudaCall]] = {size: [] for size in CALL_SIZES}
+        self._free: dict[int, SimpleQueue[CudaCall]] = {size: SimpleQueue() for size in CALL_SIZES}
+        self._sizes: tuple[int, ...] = CALL_SIZES  # that may be asked for
+        self._made = set[int]()  # sizes of which there are some
 
     def prepare(self, size: int) -> None:
         """Have a call of a size ready."""
-        self._free[size].append(self._take(size))
+        self._free[size].put(self._take(size))
 
     def _take(self, size: int) -> CudaCall:
-        """Return a call of a size that nobody uses."""
+        """Return a call of a size that nobody uses, waiting for one where there is memory for no more of them.
+
+        Raises torch.OutOfMemoryError where there is none of this size.
+        """
         try:
-            return self._free[size].pop()
-        except IndexError:
-            return CudaCall(self._network, self._dtype, self._device, (size, *self._shape), asleep=False)
+            return self._free[size].get_nowait()
+        except Empty:
+            pass
+        try:
+            call = CudaCall(self._network, self._dtype, self._device, (size, *self._shape), asleep=False)
+        except torch.OutOfMemoryError:
+            if size not in self._made:
+                raise
+            return self._free[size].get()
+        self._made.add(size)
+        return call
 
     def evaluate(self, planes: np.ndarray) -> Answers:
-        """Evaluate planes float32 [N, P, S, S], at most as many as the largest call holds."""
-        count = len(planes)
-        size = next(size for size in CALL_SIZES if size >= count)
+        """Evaluate planes float32 [N, P, S, S], at most as many as the largest call holds.
+
+        Raises torch.OutOfMemoryError where the GPU has no memory for any call.
+        """
+        while True:
+            size = next((size for size in self._sizes if size >= len(planes)), self._sizes[-1])
+            try:
+                parts = [self._evaluate(planes[start:start + size], size) for start in range(0, len(planes), size)]
+                return parts[0] if len(parts) == 1 else tuple(map(np.concatenate, zip(*parts, strict=True)))
+            except torch.OutOfMemoryError:
+                sizes = tuple(other for other in CALL_SIZES if other < size or other in self._made)
+                if size in self._made or not sizes:
+                    raise
+            self._sizes = sizes  # behind the error, which holds on to the memory of what could not be made
+
+    def _evaluate(self, planes: np.ndarray, size: int) -> Answers:
+        """Evaluate planes in a call of a size that holds them."""
         call = self._take(size)
-        call.planes[:count] = planes
-        call.launch()
-        answers = tuple(answer.copy() for answer in call.wait(count))
-        self._free[size].append(call)
-        return answers
+        try:
+            call.planes[:len(planes)] = planes
+            call.launch()
+            return tuple(answer.copy() for answer in call.wait(len(planes)))
+        finally:
+            self._free[size].put(call)
