@@ -72,5 +72,5 @@ def area_without(state: State, dead: list[int]) -> tuple[int, np.ndarray]:
     """Return area and owners as get_area does, with the dead stones taken off first."""
     cleared = new_state(int(state.info[SIZE]))
     copy_state(cleared, state)
-    cleared.stones[dead] = EMPTY
+    cleared.stones[list(dead)] = EMPTY  # None would take all stones off
     return get_area(cleared)

@@ -32,6 +32,12 @@ class Stone(IntEnum):
 STONES = tuple(Stone)
 
 
+def check_player(color: Stone) -> None:
+    """Raise ValueError unless a color is that of a player."""
+    if Stone(color) not in (Stone.BLACK, Stone.WHITE):
+        raise ValueError(f"{color!r} is no player: say Stone.BLACK or Stone.WHITE")
+
+
 class Cells(Sequence[Stone]):
     """The stones on all cells of a padded board; a view on the numbers of a position."""
 

@@ -13,7 +13,7 @@ from board.constant import BOARD_SIZE
 from board.geometry import get_geometry
 from board.go_board import GoBoard
 from board.state import PASSES, TO_MOVE, copy_history, copy_state, new_state, turn_to
-from board.stone import Stone
+from board.stone import Stone, check_player
 from mcts.algorithm import choose_edge
 from mcts.analysis import SearchResult
 from mcts.constant import GUMBEL, LOOKS, PUCT
@@ -165,6 +165,7 @@ class MCTSTree:
 
     def _set_root(self, board: GoBoard, color: Stone, reuse: bool) -> None:
         """Make the position on `board`, `color` to move, the root; keep what is known about it if `reuse`."""
+        check_player(color)
         if board.board_size != self.board_size:
             raise ValueError(f"a tree of size {self.board_size} cannot search a board of size {board.board_size}")
         reuse = self._apply_superko(board, color) and reuse

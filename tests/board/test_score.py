@@ -60,6 +60,8 @@ def test_dead_stones_are_taken_off_before_counting() -> None:
     assert board.count_score() == 9 - 27 - 1  # alive, it makes the left side neutral
     assert board.final_score([stone]) == 27 - 7.0
     assert board.board[stone] is Stone.WHITE
+    with pytest.raises(TypeError, match="NoneType"):  # to numpy that means all
+        board.final_score(None)  # type: ignore[arg-type]
 
 
 @pytest.mark.plain

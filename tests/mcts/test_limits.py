@@ -334,6 +334,14 @@ def test_a_board_of_another_size_is_refused() -> None:
             tree.search(GoBoard(size), Stone.BLACK, SearchLimit(5))
 
 
+@pytest.mark.parametrize("color", [Stone.EMPTY, Stone.OUT_OF_BOARD])
+@pytest.mark.parametrize("name", ["search", "search_with_sequential_halving"])
+def test_only_players_are_to_move(color: Stone, name: str) -> None:
+    tree = MCTSTree(HashEvaluator(5), 5, small_params())
+    with pytest.raises(ValueError, match=f"{color!r} is no player: say Stone.BLACK or Stone.WHITE"):
+        getattr(tree, name)(GoBoard(5), color, SearchLimit(5, strict=True))
+
+
 # Memory
 
 @pytest.mark.plain
