@@ -95,6 +95,11 @@ class Engine(Game):
                     print_err(f"Note: {note}")
             return self._evaluator
 
+    @property
+    def options_in_use(self) -> EngineOptions:
+        """The options, with a GPU where one was found; as they are until the network is loaded."""
+        return self.options if getattr(self._evaluator, "on_gpu", True) else replace(self.options, use_gpu=False)
+
     def _is_for(self, size: int) -> bool:
         """Tell whether the network at hand is prepared for a board size."""
         return self._evaluator is not None and getattr(self._evaluator, "board_size", size) == size
@@ -138,10 +143,7 @@ class Engine(Game):
         """Return a tree with the search parameters of the options, one without a network where that is the player."""
         reason = self._reason_for_playouts(size)
         if not reason:
-            evaluator, options = self._find_evaluator(size), self.options
-            if not getattr(evaluator, "on_gpu", True):  # also where a GPU was asked for in vain
-                options = replace(options, use_gpu=False)
-            return MCTSTree(evaluator, size, options.search_params())
+            return MCTSTree(self._find_evaluator(size), size, self.options_in_use.search_params())
         if size not in self._sizes_told:
             self._sizes_told.add(size)
             print_err(f"{size}x{size}: UCT by playouts, without a network ({reason})")

@@ -38,6 +38,11 @@ class Game:
         self.explanation, self.is_explained, self._explained_moves = "", False, 0
         self.cpu_time = 0.0  # processor time spent in genmove, seconds
 
+    @property
+    def options_in_use(self) -> EngineOptions:
+        """The options that the player goes by, as far as that is known: it may not find what they ask for."""
+        return self.options
+
     def _start_options(self) -> StartOptions:
         """Return the thinking time that the options ask for."""
         options = self.options

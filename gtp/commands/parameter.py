@@ -26,11 +26,11 @@ class ParameterCommands(CommandGroup):
         name = get_argument(command, 0, "missing parameter")
         if name not in PARAMETERS:
             raise GtpError(f"Invalid parameter: {name}")
-        return PARAMETERS[name].get(self.game.options)
+        return PARAMETERS[name].get(self.game.options_in_use)
 
     def cmd_kata__get__params(self, _: Command) -> str:
         """Answer all parameters and their values as JSON."""
-        return json.dumps({name: parameter.get(self.game.options) for name, parameter in PARAMETERS.items()})
+        return json.dumps({name: parameter.get(self.game.options_in_use) for name, parameter in PARAMETERS.items()})
 
     def cmd_kata__set__param(self, command: Command) -> str:
         """Set a parameter."""
@@ -63,7 +63,7 @@ class ParameterCommands(CommandGroup):
             return self.cmd_kata__set__param(command)
         lines = []
         for name, parameter in PARAMETERS.items():
-            value = parameter.get(self.game.options)
+            value = parameter.get(self.game.options_in_use)
             lines.append(f"[{parameter.kind}] {name} {int(BOOLEANS[value]) if parameter.kind == 'bool' else value}")
         return "\n".join(lines)
 

@@ -238,6 +238,20 @@ def test_a_gpu_that_was_asked_for_in_vain_leaves_the_search_as_on_a_cpu(on_gpu: 
     assert engine.tree.params.batch_size == 256 or not on_gpu
 
 
+@pytest.mark.parametrize("on_gpu", [True, False])
+def test_the_parameters_tell_the_leaves_of_the_search_that_there_is(on_gpu: bool):
+    """Not those of a GPU that was not found."""
+    evaluator: Any = FakeEvaluator(5)
+    evaluator.on_gpu = on_gpu
+    replies: list[str] = []
+    engine = Engine(EngineOptions(use_gpu=True, threads=1), EvaluatorSource(lambda _: evaluator, ANY_SIZE))
+    leaves = engine.tree.params.batch_size
+    GtpClient(engine.options, lambda _: engine, replies.append).run(LineReader(feed(
+        b"kata-get-param numSearchThreads\nkata-get-params\nsearch_params\nquit\n")))
+    assert replies[0] == f"= {leaves}\n\n" and leaves == (256 if on_gpu else 32)
+    assert f'"numSearchThreads": "{leaves}"' in replies[1] and f"numSearchThreads {leaves}\n" in replies[2]
+
+
 def test_a_game_without_its_player_keeps_its_promises():
     gtp = Controller()
     assert gtp.ask("boardsize 5") == "" and gtp.ask("play b C3") == ""
