@@ -41,9 +41,7 @@ def measure_play(settings: BatchSettings, model: str | ModelFile, use_gpu: bool,
 def estimate_batch(settings: BatchSettings, model: str | ModelFile, use_gpu: bool, processes: int,
                    positions: int | None) -> Iterator[str]:
     """Yield lines that say what a batch on this machine would take; raises ModelFileError."""
-    from nn.inference.batch_evaluator import is_for_gpu
-
-    use_gpu = use_gpu and find_gpu() and is_for_gpu(model)
+    use_gpu = use_gpu and find_gpu()
     workers, threads = (processes, 1) if use_gpu else divide_cores(processes, count_usable_cores())
     moves = round(MOVES_PER_POINT * settings.size**2)
     played = settings.games * moves

@@ -10,15 +10,12 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
 import selfplay_main
 from board.coordinate import Coordinate
-from nn.inference.runtime import RUNTIME_VARIABLE
-from nn.model_file import ModelFileError
 from selfplay.archive import BATCH_FILE, LOG_FILE, BatchSettings, open_batch
 from selfplay.estimate import estimate_batch
 from selfplay.game import EndReason
@@ -318,7 +315,6 @@ def test_a_dry_run_tells_positions_and_hours_and_writes_nothing(
     from tests.tools.in_process import run_in_process
 
     monkeypatch.setattr("selfplay.estimate.measure_play", lambda *_: 1000.0)
-    monkeypatch.delenv(RUNTIME_VARIABLE)
     monkeypatch.setattr("selfplay.estimate.find_gpu", lambda: on_gpu)
     monkeypatch.setattr("selfplay.estimate.count_usable_cores", lambda: 1)
     options = ["--save-dir", str(tmp_path / "games"), *SMALL, "--dry-run", "true", "--use-gpu", "true"]
@@ -364,30 +360,8 @@ def test_a_line_tells_where_the_run_stands(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_an_estimate_counts_what_is_learnt_and_all_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("selfplay.estimate.measure_play", lambda *_: 1000.0)
-    monkeypatch.delenv(RUNTIME_VARIABLE)
     monkeypatch.setattr("selfplay.estimate.find_gpu", lambda: True)
     settings = BatchSettings(900, 4, 20, 7.0, True, 0.05, 0.1, 77, full_share=0.25, fast_visits=4)
     first, second = estimate_batch(settings, "none", True, 3, None)
     assert "2925 positions, for which the network is asked 93600 times" in first
     assert "in one process of 3: 103846 games/hour" in second
-
-
-def test_an_estimate_counts_cores_where_another_runtime_than_that_of_the_gpu_is_named(
-        monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the games themselves are then played."""
-    asked: list[Any] = []
-
-    def measure(_: BatchSettings, __: str, *how: Any) -> float:
-        asked.append(how)
-        return 1000.0
-
-    monkeypatch.setattr("selfplay.estimate.measure_play", measure)
-    monkeypatch.setattr("selfplay.estimate.find_gpu", lambda: True)
-    monkeypatch.setattr("selfplay.estimate.count_usable_cores", lambda: 2)
-    monkeypatch.setenv(RUNTIME_VARIABLE, "kernels")
-    settings = BatchSettings(2, 4, 16, 7.0, True, 0.05, 0.1, 77)
-    assert "in one process of 2" in list(estimate_batch(settings, "none", True, 4, None))[1]
-    monkeypatch.setenv(RUNTIME_VARIABLE, "tensorflow")
-    with pytest.raises(ModelFileError, match="HIYOKO_RUNTIME=tensorflow: say .*; or leave it unset"):
-        list(estimate_batch(settings, "none", True, 4, None))
-    assert asked == [(False, 1, None)]
