@@ -150,9 +150,9 @@ class EngineOptions:
         The priors are those of --model; playouts and leads are about values, which --value-model tells if it is given.
         """
         knowing, options = self.for_knowing_network(), self
-        if tells_lead(self.model):
+        if knows_lead(self.model):
             options = replace(options, policy_temperature=knowing.policy_temperature)
-        if tells_lead(self.value_model or self.model):
+        if knows_lead(self.value_model or self.model):
             options = replace(options, playouts=knowing.playouts, lead_weight=knowing.lead_weight)
         return options
 
@@ -245,6 +245,14 @@ def find_model(model: str, without: str = "plays by playouts, without one", fold
     except ModelFileError as error:
         raise OSError(str(error)) from None
     return BETWEEN_MODELS.join(paths)
+
+
+def knows_lead(model: str) -> bool:
+    """Return whether a network, looked up as main.py does, tells leads; where it is missing, loading it says so."""
+    try:
+        return tells_lead(find_model(model))
+    except OSError:
+        return False
 
 
 def find_file(name: str, what: str, advice: str, folder: Path = PROGRAM_FOLDER) -> str:

@@ -153,6 +153,16 @@ def test_model_lookup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         find_model("b.bin", folder=beside)
 
 
+def test_options_from_another_folder_are_those_of_the_bundled_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """As main.py finds it; what is nowhere is told where it is loaded."""
+    expected = EngineOptions().for_model().search_params()
+    monkeypatch.chdir(tmp_path)
+    assert EngineOptions().for_model().search_params() == expected and expected.selection.playouts == 0
+    options = EngineOptions(model="none", value_model="model/model.bin")
+    assert options.for_model().search_params().selection.playouts == 0
+    assert EngineOptions(model="missing.bin").for_model() == EngineOptions(model="missing.bin")
+
+
 def test_models_of_an_ensemble_are_looked_up_one_by_one(tmp_path: Path):
     for name in ("a.bin", "b.bin", "c,d.bin"):
         (tmp_path / name).touch()
