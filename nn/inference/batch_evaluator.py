@@ -53,17 +53,6 @@ class ThreadedEvaluator:
             return answer.result()
 
 
-def is_for_gpu(model: str | ModelFile) -> bool:
-    """Tell whether a GPU, where there is one, runs a model file: not where a user names another runtime than torch.
-
-    Raises ModelFileError where that is none, or not installed.
-    """
-    try:
-        return choose_runtime(use_gpu=True) is Runtime.TORCH
-    except ValueError as error:
-        raise ModelFileError(model, str(error), LEAVE_UNSET) from None
-
-
 def telling_full_gpu(on_gpu: bool) -> AbstractContextManager[None]:
     """Return a context that tells in one line of a full GPU where one is used."""
     if not on_gpu:
@@ -80,7 +69,10 @@ def load_batch_evaluator(
     `threads` is how many a CPU may use; `positions` per call None takes what suits the device. On a CPU answers are
     remembered within so many bytes of memory, 0 for none: on a GPU a call takes as long with fewer positions.
     """
-    use_gpu = use_gpu and find_gpu() and is_for_gpu(model)
+    try:  # a user may name another runtime
+        use_gpu = use_gpu and find_gpu() and choose_runtime(use_gpu) is Runtime.TORCH
+    except ValueError as error:
+        raise ModelFileError(model, str(error), LEAVE_UNSET) from None
     with telling_full_gpu(use_gpu):
         if use_gpu and (isinstance(model, ModelFile) or len(split_models(model)) == 1):
             from nn.inference.cuda_evaluator import CudaEvaluator
