@@ -58,8 +58,8 @@ def get_gpus(numbers: Iterable[int]) -> list[torch.device]:
 
 
 @contextmanager
-def tell_full_gpu(advice: str) -> Iterator[None]:
-    """Turn a GPU's want of memory in the block into a ProgramError with this advice, and what else fails there."""
+def tell_gpu_failure(advice: str) -> Iterator[None]:
+    """Turn a failure of a GPU in the block into a ProgramError, want of memory into one with this advice."""
     try:
         yield
     except torch.cuda.OutOfMemoryError:

@@ -49,16 +49,16 @@ class ThreadedEvaluator:
         """Return policy logits float32 [count, A], values float32 [count, 3], and what else the evaluator tells."""
         answer = self._answers[buffer]
         assert answer is not None, "finish without start"
-        with telling_full_gpu(self.on_gpu):
+        with telling_gpu_failure(self.on_gpu):
             return answer.result()
 
 
-def telling_full_gpu(on_gpu: bool) -> AbstractContextManager[None]:
-    """Return a context that tells in one line of a full GPU where one is used."""
+def telling_gpu_failure(on_gpu: bool) -> AbstractContextManager[None]:
+    """Return a context that tells in one line of a GPU that is full or fails, where one is used."""
     if not on_gpu:
         return nullcontext()
-    from nn.device import tell_full_gpu
-    return tell_full_gpu(FULL_GPU)
+    from nn.device import tell_gpu_failure
+    return tell_gpu_failure(FULL_GPU)
 
 
 def load_batch_evaluator(
@@ -73,7 +73,7 @@ def load_batch_evaluator(
         use_gpu = use_gpu and find_gpu() and choose_runtime(use_gpu) is Runtime.TORCH
     except ValueError as error:
         raise ModelFileError(model, str(error), LEAVE_UNSET) from None
-    with telling_full_gpu(use_gpu):
+    with telling_gpu_failure(use_gpu):
         if use_gpu and (isinstance(model, ModelFile) or len(split_models(model)) == 1):
             from nn.inference.cuda_evaluator import CudaEvaluator
             from nn.inference.evaluator import NetworkEvaluator

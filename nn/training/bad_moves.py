@@ -28,7 +28,7 @@ from nn.classifier import MOST_FILTERS, MOST_LAYERS, read_classifier, weigh, wri
 from nn.data.data_file import DataError, sum_arrays
 from nn.data.labels import describe_bare, read_all_labels
 from nn.data.move_samples import KEPT_BACK, MoveSamples, collect_samples, read_games
-from nn.device import get_torch_device, tell_full_gpu
+from nn.device import get_torch_device, tell_gpu_failure
 from nn.model_file import CLASSIFIER_FILE
 from nn.network.weights import save_atomically
 from nn.point_marks import CANDIDATE
@@ -300,7 +300,7 @@ def learn_from_games(config: BadMoveConfig, restart: bool, say: Callable[[str], 
         raise DataError(f"{config.kifu_dir}: {len(samples.played)} positions to learn from and {len(tests.played)} to "
                         "judge by, in which a move was played that is no pass: give more games")
     config.output.parent.mkdir(parents=True, exist_ok=True)
-    with tell_full_gpu(FULL_GPU), files.hold():
+    with tell_gpu_failure(FULL_GPU), files.hold():
         run = ClassifierRun(config, samples)
         if not restart and run.go_on():
             say(f"Resumed at step {run.progress.step}, from {files.checkpoint}.")

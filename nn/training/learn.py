@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from common.print_console import print_out
-from nn.device import tell_full_gpu
+from nn.device import tell_gpu_failure
 from nn.network.weights import save_network
 from nn.training.checkpoint import DamagedCheckpoint, check_shape, describe_finished, read_checkpoint
 from nn.training.estimate import estimate_run
@@ -42,7 +42,7 @@ def train(
     """
     group = group or ProcessGroup(config.use_gpu)
     files = RunFiles(config.output)
-    with _tell_full_gpu(group), files.hold() if group.is_first else nullcontext():
+    with _tell_gpu_failure(group), files.hold() if group.is_first else nullcontext():
         state = _find_state(config, recipe, files, group)
         done = describe_finished(config, files, state) if state is not None and not recipe.goes_on else ""
         if done:
@@ -65,7 +65,7 @@ def estimate(config: TrainConfig, recipe: Recipe, group: ProcessGroup,
     files = RunFiles(config.output)
     if recipe.goes_on and (state := _find_state(config, recipe, files, group)) is not None:
         check_shape(files.checkpoint, state["identity"], continue_from(config, state).identity())
-    with (_tell_full_gpu(group),
+    with (_tell_gpu_failure(group),
           _temporary_folder(group) if make_data is not None else nullcontext(config.data_dir) as folder):
         if make_data is not None and group.is_first:
             make_data(folder)
@@ -76,9 +76,9 @@ def estimate(config: TrainConfig, recipe: Recipe, group: ProcessGroup,
     return ""
 
 
-def _tell_full_gpu(group: ProcessGroup) -> AbstractContextManager[None]:
+def _tell_gpu_failure(group: ProcessGroup) -> AbstractContextManager[None]:
     """Return a context that tells in one line of a full GPU; of several processes those that have one say more."""
-    return tell_full_gpu(FULL_GPU) if group.size == 1 else nullcontext()
+    return tell_gpu_failure(FULL_GPU) if group.size == 1 else nullcontext()
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import learning_param
 from common.atomic_file import write_atomically
 from common.command_line import run_command
 from common.exit_status import ProgramError
-from nn.device import tell_full_gpu
+from nn.device import tell_gpu_failure
 from nn.network.weights import load_network, save_atomically
 from nn.training import bad_moves, learn
 from nn.training.bad_moves import ClassifierRun
@@ -263,7 +263,7 @@ def test_a_gpu_that_fails_is_one_line(error: RuntimeError, told: str, config: Tr
 
 
 def test_what_fails_elsewhere_than_on_the_gpu_stays_what_it_is() -> None:
-    with pytest.raises(RuntimeError, match="shapes"), tell_full_gpu(""):
+    with pytest.raises(RuntimeError, match="shapes"), tell_gpu_failure(""):
         raise RuntimeError("shapes cannot be multiplied")
 
 
