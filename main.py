@@ -25,6 +25,13 @@ except ModuleNotFoundError as error:
 from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteFloat, FiniteRange, run_command, was_given
 from common.print_console import print_err
+from engine.conflicts import (
+    OptionConflict,
+    check_player_options,
+    check_search_options,
+    check_values,
+    choose_search,
+)
 from engine.doctor import run_doctor
 from engine.levels import FULL_LEVEL
 from engine.options import (
@@ -57,15 +64,7 @@ from mcts.constant import CONST_VISITS, DEFAULT_LAG, KEEP_ALL, MCTS_TREE_SIZE
 from mcts.params import ROLLOUTS
 from mcts.searches import DEFAULT_SEARCH, SEARCHES, WITH_NETWORK
 from mcts.uct.params import UctParams, read_uct_params
-from nn.model_file import (
-    ANY_SIZE,
-    CLASSIFIER_FILE,
-    LARGE_BOARD,
-    RANDOM_MODEL,
-    find_sizes,
-    split_models,
-    tells_lead,
-)
+from nn.model_file import CLASSIFIER_FILE, LARGE_BOARD, RANDOM_MODEL
 from program import PROGRAM_FOLDER, PROGRAM_NAME, VERSION
 
 MAX_THREADS = 64
@@ -104,71 +103,18 @@ COUNT = click.IntRange(min=1)
 MOST_VISITS = 10**9  # of a node before it is expanded
 MOST_POSITIONS = 2**14  # of a call; Tree.edge_virtual_loss counts those behind one move in 16 bits
 POSITIVE = FiniteRange(0.0, min_open=True)
-HALVING_SEARCH = "gumbel"  # of which --sequential-halving is the older name
-# What a search without a network does not know, and what no other knows.
-NETWORK_OPTIONS = ("value_model", "playouts", "playout_share", "rollout", "c_puct", "lead_weight", "symmetries",
-                   "policy_temperature")
-PLAYOUT_OPTIONS = ("uct", "classifier")
 
 
-def settle_search(arguments: dict[str, Any]) -> None:
-    """Let the older name of a search stand for it; raise click.UsageError where another one is asked for."""
-    if arguments["sequential_halving"]:
-        if was_given("search") and arguments["search"] != HALVING_SEARCH:
-            raise click.UsageError(f"--sequential-halving is --search {HALVING_SEARCH}, not --search "
-                                   f"{arguments['search']}: give one of them")
-        arguments["search"] = HALVING_SEARCH
-
-
-def check_search_options(arguments: dict[str, Any]) -> None:
-    """Raise click.UsageError where an option of one search is given beside another."""
-    kind, is_random = SEARCHES[arguments["search"]], arguments["model"].lower() == RANDOM_MODEL
-    by_playouts = not arguments["policy_move"] and (not kind.asks_network or is_random and not kind.draws_noise)
-    player = f"--model {RANDOM_MODEL}" if kind.asks_network and by_playouts else f"--search {arguments['search']}"
-    if arguments["solve"] and (by_playouts or arguments["search"] != DEFAULT_SEARCH):
-        raise click.UsageError(f"--solve is for --search {DEFAULT_SEARCH}, not for {player}")
-    if by_playouts and arguments["expansion_threshold"] > 1:
-        raise click.UsageError("--expansion-threshold is for a search with a network: give --uct expand=N")
-    for name in NETWORK_OPTIONS if by_playouts else ():
-        if was_given(name):
-            more = "; KataGo's settings call it cpuctExploration" if name == "c_puct" else ""
-            raise click.UsageError(f"--{name.replace('_', '-')} is for a search with a network, not for {player}{more}")
-
-
-def check_player_options(arguments: dict[str, Any], analysis_json: bool) -> None:
-    """Raise click.UsageError where an option is given that this player, or this protocol, has no use for."""
-    kind, policy_move = SEARCHES[arguments["search"]], arguments["policy_move"]
-    if arguments["ponder"] and (policy_move or not kind.keeps_tree):
-        player = "--policy-move true" if policy_move else f"--search {arguments['search']}"
-        raise click.UsageError(f"--ponder is for a search that goes on from its last tree, not for {player}")
-    if policy_move and arguments["level"] < FULL_LEVEL:
-        raise click.UsageError(f"--level {arguments['level']} and --policy-move each choose moves in their own way: "
-                               "give one of them")
-    if analysis_json and arguments["book"]:
-        raise click.UsageError("--book is for a player, which --analysis-json true is not")
-    if not analysis_json and was_given("winrates_as"):
-        raise click.UsageError("--winrates-as is for --analysis-json true")
-
-
-def check_values(options: EngineOptions) -> None:
-    """Raise click.UsageError where an option is about what is not done: playouts, leads, strings, another search."""
-    if options.lead_weight and not any(map(tells_lead, split_models(options.value_model or options.model))):
-        raise click.UsageError("--lead-weight is for a network that tells leads")
-    for name in ("playout_share", "rollout"):
-        asked = getattr(options, name) != getattr(EngineOptions, name)
-        if asked and not options.for_model().search_params().selection.playouts:
-            raise click.UsageError(f"--{name.replace('_', '-')} needs games that are played out: give --playouts N")
-    given = list(filter(was_given, (*PLAYOUT_OPTIONS, "tactics_prior")))
-    by_network = SEARCHES[options.search].asks_network and options.model != RANDOM_MODEL and not options.value_model
-    # The model file is read for these options alone; where its network plays all boards, playouts choose on none.
-    plays_all = bool(given) and by_network and find_sizes(options.model) == ANY_SIZE
-    if plays_all and given[0] in PLAYOUT_OPTIONS:
-        raise click.UsageError(f"--{given[0]} is for a search without a network: give --search uct")
-    if "tactics_prior" in given:
-        params = options.search_params() if plays_all else options.playout_params(options.size or MAX_BOARD_SIZE)
-        if not (params.tactics.root or params.tactics.leaf):
-            raise click.UsageError("--tactics-prior needs strings that are looked at: give --tactics N or "
-                                   "--leaf-tactics N")
+def find_files(arguments: dict[str, Any]) -> None:
+    """Put the paths of files in place of the names that were given; raise OSError with a message for the user."""
+    arguments["model"] = find_model(arguments["model"])
+    for name, what, advice in (("value_model", "model file", "give its path with --value-model"),
+                               ("book", "book", "tools/book.py makes one")):
+        if arguments[name]:
+            arguments[name] = find_file(arguments[name], what, advice)
+    # Unless it is asked for, playouts go on without the classifier where it is missing.
+    if arguments["prune"] not in (None, KEEP_ALL) or arguments["classifier"] != CLASSIFIER_FILE:
+        arguments["classifier"] = find_file(arguments["classifier"], "classifier", "give its path with --classifier")
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -224,7 +170,7 @@ def check_values(options: EngineOptions) -> None:
               help="Seconds to keep on a clock for what the controller charges beyond the thinking.")
 @click.option("--ponder", type=click.BOOL, default=False, show_default=True,
               help="Think on the opponent's time.")
-@click.option("--resign-threshold", type=FiniteFloat(), default=RESIGN_THRESHOLD, show_default=True,
+@click.option("--resign-threshold", type=FiniteRange(max=1), default=RESIGN_THRESHOLD, show_default=True,
               help="Resign below this win rate, from 0 to 1; 0 or less: never.")
 @click.option("--resign-streak", type=COUNT, default=RESIGN_STREAK, show_default=True,
               help="Own moves in a row below the threshold before resigning.")
@@ -295,30 +241,17 @@ def main(analysis_json: bool, doctor: bool, animation_pv_wait: float, animation_
     arguments["use_gpu"] = arguments["use_gpu"] or bool(arguments["gpus"])
     if doctor:
         return run_doctor(EngineOptions(**arguments), Path(__file__).resolve(), (check_gtp, check_json))
-    settle_search(arguments)
-    check_search_options(arguments)
-    check_player_options(arguments, analysis_json)
     try:
-        arguments["model"] = find_model(arguments["model"])
-        if arguments["policy_move"] and arguments["model"] == RANDOM_MODEL:
-            print_err("--policy-move with --model none: the moves are those of a network of random weights")
-        if arguments["value_model"]:
-            if arguments["model"] == RANDOM_MODEL:
-                raise click.UsageError("--value-model needs a network for the policy beside it: give --model FILE")
-            arguments["value_model"] = find_file(arguments["value_model"], "model file",
-                                                 "give its path with --value-model")
-        check_values(EngineOptions(**arguments))
-        if arguments["book"]:
-            arguments["book"] = find_file(arguments["book"], "book", "tools/book.py makes one")
-        is_pruned = arguments["prune"] not in (None, KEEP_ALL)
-        if is_pruned and arguments["solve"]:
-            raise click.UsageError("--solve proves by all moves, --prune leaves some out: give one of them")
-        if is_pruned or arguments["classifier"] != CLASSIFIER_FILE:
-            arguments["classifier"] = find_file(arguments["classifier"], "classifier",
-                                                "give its path with --classifier")
-    except OSError as error:
+        arguments["search"] = choose_search(arguments, was_given)
+        check_search_options(arguments, was_given)
+        check_player_options(arguments, analysis_json, was_given)
+        find_files(arguments)
+        check_values(EngineOptions(**arguments), was_given)
+    except (OptionConflict, OSError) as error:
         raise click.UsageError(str(error)) from None
     options = EngineOptions(**arguments)
+    if options.policy_move and options.model == RANDOM_MODEL:
+        print_err("--policy-move with --model none: the moves are those of a network of random weights")
     if not analysis_json and (note := describe_time_conflict(options)):  # there both limits hold
         click.echo(note, err=True)
     if not analysis_json and sys.stdin is not None and sys.stdin.isatty():
