@@ -94,3 +94,10 @@ def loaders_end() -> Iterator[None]:
     deadline = time.monotonic() + LOADING_SECONDS
     while any(thread.name == LOADER_THREAD for thread in threading.enumerate()) and time.monotonic() < deadline:
         time.sleep(0.005)  # not join: it refuses a thread that another one is just about to start
+
+
+@pytest.fixture(autouse=True)
+def interrupts_raise_again() -> Iterator[None]:
+    """Take back what a test's client made of Ctrl-C: the next test's programs are stopped by it."""
+    yield
+    signal.signal(signal.SIGINT, signal.default_int_handler)
