@@ -11,7 +11,7 @@ from common.exit_status import reason_of
 from common.print_console import print_err
 from gtp.arguments import to_file_name
 from gtp.commands.command_group import CommandGroup
-from gtp.protocol import Command, GtpError
+from gtp.protocol import CONTROL_CHARACTERS, Command, GtpError
 
 if TYPE_CHECKING:
     from board.go_board import GoBoard
@@ -50,10 +50,14 @@ class SgfCommands(CommandGroup):
         return ""
 
     def cmd_tamago__readsgf(self, command: Command) -> str:
-        """Go to the end of the game whose record is the rest of the line."""
+        """Go to the end of the game whose record is the rest of the line; a # in its texts begins no comment there."""
         if not command.args:
             raise GtpError("missing SGF text")
-        self._load(command.text.encode("utf-8", "surrogateescape"), None)
+        text = command.text
+        if text.startswith("("):
+            line = self.session.line.text
+            text = line[line.index("("):].translate(CONTROL_CHARACTERS)
+        self._load(text.encode("utf-8", "surrogateescape"), None)
         return ""
 
     def cmd_printsgf(self, command: Command) -> str:

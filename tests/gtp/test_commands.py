@@ -357,6 +357,15 @@ def test_readsgf(gtp: Controller):
     assert len(gtp.engine.board.get_move_history()) == 5
 
 
+def test_a_number_sign_in_a_text_of_the_record_begins_no_comment(gtp: Controller):
+    record = "(;SZ[9]GN[Ladder: a(#3) - b(#7)];B[ee];W[gc])"
+    for line in f"tamago-readsgf {record}", f"tamago-readsgf\t{record}\r", f"tamago-readsgf {record} # (;SZ[5])":
+        gtp.ask("clear_board")
+        gtp.ask(line)
+        assert gtp.engine.board.board_size == 9 and len(gtp.engine.board.get_move_history()) == 2
+    assert gtp.fail(f"tamago-readsgf # {record}") == "missing SGF text"
+
+
 def test_a_record_without_a_size_is_of_the_board_that_is_there(tmp_path: Path) -> None:
     gtp, path = Controller(size=5), tmp_path / "a.sgf"
     path.write_text("(;GM[1];B[aa])")
