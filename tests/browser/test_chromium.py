@@ -340,6 +340,16 @@ def test_a_link_where_the_line_is_not_encrypted(page: Page) -> None:
     assert "#game=" in page.evaluate("navigator.clipboard.readText()")
 
 
+def test_a_link_where_the_clipboard_takes_nothing_after_the_click_was_answered(page: Page) -> None:
+    page.evaluate("""() => {
+        navigator.clipboard.writeText = async () => { throw new DOMException("as Safari does", "NotAllowedError"); };
+        document.execCommand = () => false;
+    }""")
+    page.click("[data-do=link]")
+    expect(page.locator("#notice")).to_contain_text("on the clipboard")
+    assert "#game=" in page.evaluate("navigator.clipboard.readText()")
+
+
 def test_a_part_of_a_second_that_the_server_was_started_with_can_be_chosen_again(page: Page) -> None:
     page.evaluate("import('/static/js/connection.js').then((m) => m.connection.send('set', {seconds: 0.5}))")
     expect(page.locator("#strength")).to_have_value("0.5 s")

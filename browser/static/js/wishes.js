@@ -56,26 +56,33 @@ export const uses = {
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   },
   async link(sgf) {
-    const link = await makeLink(sgf, game.path());
-    notify(await copy(link) ? say("copied") : say("linkIs", link));
+    const link = makeLink(sgf, game.path());
+    notify(await copy(link) ? say("copied") : say("linkIs", await link));
   },
 };
 
-// Put a text on the clipboard; browsers know the newer way only where the line is encrypted, or on this machine.
-async function copy(text) {
+// Put a text that is promised on the clipboard. Safari takes nothing after the click was answered, so that it gets the
+// promise; older browsers wait for the text, and without encryption, on another machine, know the oldest way only.
+async function copy(promise) {
   try {
-    await navigator.clipboard.writeText(text);
+    const content = promise.then((text) => new Blob([text], { type: "text/plain" }));
+    await navigator.clipboard.write([new ClipboardItem({ "text/plain": content })]);
     return true;
   } catch {
-    const focused = document.activeElement;
-    const area = Object.assign(document.createElement("textarea"), { value: text, className: "for-readers" });
-    document.body.append(area);
-    area.select();
-    const isCopied = document.execCommand("copy");
-    area.remove();
-    focused.focus();
-    return isCopied;
+    const text = await promise;
+    return navigator.clipboard?.writeText(text).then(() => true, () => copyAsOfOld(text)) ?? copyAsOfOld(text);
   }
+}
+
+function copyAsOfOld(text) {
+  const focused = document.activeElement;
+  const area = Object.assign(document.createElement("textarea"), { value: text, className: "for-readers" });
+  document.body.append(area);
+  area.select();
+  const isCopied = document.execCommand("copy");
+  area.remove();
+  focused.focus();
+  return isCopied;
 }
 
 const KEYS = {
