@@ -22,7 +22,7 @@ from tests.conftest import ROOT
 
 if TYPE_CHECKING:
     from playwright import sync_api as playwright
-    from playwright.sync_api import Browser, BrowserContext, FilePayload, Page
+    from playwright.sync_api import Browser, BrowserContext, FilePayload, Page, WebSocketRoute
 else:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -314,6 +314,33 @@ def test_a_reload_in_the_middle_keeps_the_game_even_if_the_server_forgot_it(page
     page.reload()
     expect_stones(page, 1, 1)
     expect(page.locator("#strength")).to_have_value("1 s")
+    click(page, 1, 1)
+    expect_stones(page, 2, 2)
+
+
+def test_what_is_clicked_before_a_new_server_has_the_game_is_not_lost_in_silence(page: Page) -> None:
+    held: list[str | bytes] = []
+    lines: list[WebSocketRoute] = []
+
+    def pass_on(line: WebSocketRoute) -> None:
+        """Keep what the server says from the second line of the page, until there is a third one."""
+        lines.append(line)
+        is_second = len(lines) == 2
+        line.connect_to_server().on_message(lambda text: held.append(text) if is_second else line.send(text))
+
+    page.route_web_socket("**/tab", pass_on)
+    page.reload()
+    click(page, 2, 2)
+    expect_stones(page, 1, 1)
+    page.evaluate("sessionStorage.setItem('table', 'of a server before')")
+    lines[0].close()
+    deadline = time.monotonic() + PATIENCE
+    while not held and time.monotonic() < deadline:
+        page.wait_for_timeout(50)
+    assert "hello" in str(held[0])
+    expect(page.locator("#status")).to_contain_text("The server does not answer")
+    lines[1].close()
+    expect(page.locator("#status")).not_to_contain_text("The server does not answer")
     click(page, 1, 1)
     expect_stones(page, 2, 2)
 

@@ -19,25 +19,27 @@ class Connection {
 
   open() {
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    this.socket = new WebSocket(`${scheme}//${location.host}/tab`);
-    this.socket.onopen = () => {
-      this.socket.send(sessionStorage.getItem("table") ?? "-");
-      this.onState("open");
-    };
-    this.socket.onmessage = (event) => {
+    const socket = this.socket = new WebSocket(`${scheme}//${location.host}/tab`);
+    this.isAnswered = false;
+    socket.onopen = () => socket.send(sessionStorage.getItem("table") ?? "-");
+    socket.onmessage = (event) => {
       const message = JSON.parse(event.data);
+      if (!this.isAnswered) this.onState("open");
+      this.isAnswered = true;
       if (message.type === "hello") sessionStorage.setItem("table", message.table);
       this.receive(message);
     };
-    this.socket.onclose = () => {
+    socket.onclose = () => {
+      this.isAnswered = false;
       this.onState("closed");
       askForToken();
       setTimeout(() => this.open(), RETRY_MS);
     };
   }
 
+  // What is wished before the server has answered would be done on a table that does not have the game yet.
   send(name, fields = {}) {
-    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ do: name, ...fields }));
+    if (this.isAnswered) this.socket.send(JSON.stringify({ do: name, ...fields }));
   }
 }
 
