@@ -345,6 +345,18 @@ def test_what_is_clicked_before_a_new_server_has_the_game_is_not_lost_in_silence
     expect_stones(page, 2, 2)
 
 
+def test_a_page_that_was_put_aside_has_its_line_again_at_once(page: Page) -> None:
+    assert page.evaluate("""async () => {
+        const { connection } = await import('/static/js/connection.js');
+        const cut = connection.socket;
+        cut.close();
+        dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+        return connection.socket !== cut;
+    }""")
+    click(page, 2, 2)
+    expect_stones(page, 1, 1)
+
+
 def test_a_game_that_the_server_s_model_does_not_play_is_kept(page: Page) -> None:
     kept = '{"sgf": "(;GM[1]SZ[13];B[cc];W[kk])", "path": [0, 0], "reply": false}'
     page.evaluate("kept => sessionStorage.setItem('kept', kept)", kept)

@@ -15,9 +15,13 @@ class Connection {
     this.receive = receive;
     this.onState = onState;
     this.open();
+    // A page that the browser had put aside comes back with a line that was cut.
+    addEventListener("pageshow", (event) => { if (event.persisted) this.open(); });
   }
 
   open() {
+    clearTimeout(this.timer);
+    this.socket?.close();
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     const socket = this.socket = new WebSocket(`${scheme}//${location.host}/tab`);
     this.isAnswered = false;
@@ -30,10 +34,11 @@ class Connection {
       this.receive(message);
     };
     socket.onclose = () => {
+      if (socket !== this.socket) return;
       this.isAnswered = false;
       this.onState("closed");
       askForToken();
-      setTimeout(() => this.open(), RETRY_MS);
+      this.timer = setTimeout(() => this.open(), RETRY_MS);
     };
   }
 
