@@ -129,8 +129,3 @@ def test_a_request_that_is_no_http_is_answered_and_fills_no_terminal(caplog: pyt
 
 def test_names_of_hosts() -> None:
     assert [name_of(host) for host in ("a.b:1", "[::1]:2", "", "[")] == ["a.b", "::1", "", ""]
-
-
-def test_what_safari_knows_by_its_own_name_only_is_said_by_that_one_too() -> None:
-    text = (STATIC / "style.css").read_text(encoding="utf-8")
-    assert text.count("-webkit-user-select: none; user-select: none") == text.count(" user-select:") > 0
