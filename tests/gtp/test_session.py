@@ -195,7 +195,8 @@ def test_note_on_conflicting_times():
     (["--model", "model/dual-net.bin", "--rollout", "patterns", "--playouts", "0"], "--rollout needs games"),
     (["--model", "model/dual-net.bin", "--lead-weight", "0.1"], "--lead-weight is for a network that tells leads"),
     (["--value-model", "model/dual-net.bin", "--lead-weight", "0.1"], "--lead-weight is for a network that tells"),
-    (["--resign-threshold", "5"], "--resign-threshold"), (["--solve", "true", "--prune", "0.9"], "--solve proves by all"),
+    (["--resign-threshold", "5"], "--resign-threshold"),
+    (["--solve", "true", "--prune", "0.9"], "--solve proves by all moves"),
 ])
 def test_bad_options_are_one_line_and_exit_2(options: list[str], named: str):
     from click.testing import CliRunner  # only here: click belongs to the entry scripts
