@@ -31,6 +31,7 @@ from engine.conflicts import (
     check_search_options,
     check_values,
     choose_search,
+    is_pruned,
 )
 from engine.doctor import run_doctor
 from engine.levels import FULL_LEVEL
@@ -113,7 +114,7 @@ def find_files(arguments: dict[str, Any]) -> None:
         if arguments[name]:
             arguments[name] = find_file(arguments[name], what, advice)
     # Unless it is asked for, playouts go on without the classifier where it is missing.
-    if arguments["prune"] not in (None, KEEP_ALL) or arguments["classifier"] != CLASSIFIER_FILE:
+    if is_pruned(arguments) or arguments["classifier"] != CLASSIFIER_FILE:
         arguments["classifier"] = find_file(arguments["classifier"], "classifier", "give its path with --classifier")
 
 

@@ -9,12 +9,11 @@ from typing import Any
 
 from board.constant import MAX_BOARD_SIZE
 from engine.levels import FULL_LEVEL
-from engine.options import EngineOptions
+from engine.options import HALVING_SEARCH, EngineOptions
 from mcts.constant import KEEP_ALL
 from mcts.searches import DEFAULT_SEARCH, SEARCHES
 from nn.model_file import ANY_SIZE, RANDOM_MODEL, find_sizes, split_models, tells_lead
 
-HALVING_SEARCH = "gumbel"  # of which --sequential-halving is the older name
 # What a search without a network does not know, and what no other knows.
 NETWORK_OPTIONS = ("value_model", "playouts", "playout_share", "rollout", "c_puct", "lead_weight", "symmetries",
                    "policy_temperature")
@@ -23,6 +22,11 @@ PLAYOUT_OPTIONS = ("uct", "classifier")
 
 class OptionConflict(ValueError):
     """Options that do not go together; the message names them and says what to give instead."""
+
+
+def is_pruned(arguments: dict[str, Any]) -> bool:
+    """Return whether moves are to be left out of the tree because somebody asked for it."""
+    return arguments["prune"] not in (None, KEEP_ALL)
 
 
 def choose_search(arguments: dict[str, Any], was_given: Callable[[str], bool]) -> str:
@@ -45,7 +49,7 @@ def check_search_options(arguments: dict[str, Any], was_given: Callable[[str], b
     player = f"--model {RANDOM_MODEL}" if kind.asks_network and by_playouts else f"--search {arguments['search']}"
     if arguments["solve"] and (by_playouts or arguments["search"] != DEFAULT_SEARCH):
         raise OptionConflict(f"--solve is for --search {DEFAULT_SEARCH}, not for {player}")
-    if arguments["solve"] and arguments["prune"] not in (None, KEEP_ALL):
+    if arguments["solve"] and is_pruned(arguments):
         raise OptionConflict("--solve proves by all moves, --prune leaves some out: give one of them")
     if by_playouts and arguments["expansion_threshold"] > 1:
         raise OptionConflict("--expansion-threshold is for a search with a network: give --uct expand=N")

@@ -25,6 +25,7 @@ from nn.model_file import (
 from program import PROGRAM_FOLDER
 
 DEFAULT_MODEL = "model/model.bin"
+HALVING_SEARCH = "gumbel"  # of which --sequential-halving is the older name
 
 RESIGN_THRESHOLD = 0.05
 RESIGN_STREAK = 3
@@ -76,7 +77,7 @@ class EngineOptions:
     policy_temperature: float | None = None
     temperature: float = 0.0
     search: str = DEFAULT_SEARCH
-    sequential_halving: bool = False  # the old name of search "gumbel"
+    sequential_halving: bool = False  # the older name of HALVING_SEARCH
     komi: float = DEFAULT_KOMI
     visits: int | None = None
     strict_visits: int | None = None
@@ -141,7 +142,7 @@ class EngineOptions:
     @property
     def search_kind(self) -> SearchKind:
         """The search that these options ask for; one of a network where policy_move has that choose the moves."""
-        kind = SEARCHES["gumbel" if self.sequential_halving else self.search]
+        kind = SEARCHES[HALVING_SEARCH if self.sequential_halving else self.search]
         return kind if kind.asks_network or not self.policy_move else SEARCHES[DEFAULT_SEARCH]
 
     def for_model(self) -> "EngineOptions":
