@@ -25,7 +25,7 @@ CELLS = "+XO#"
 # The cells of a code under the eight symmetries: which cell each one reads.
 QUARTER_TURN = (5, 3, 0, 6, 1, 7, 4, 2)
 MIRROR = (2, 1, 0, 4, 3, 7, 6, 5)
-# A weight stays far below 2^31, also times the factors of a move.
+# A weight stays far below 2^31, also times the factors of a move, and so does the sum of a board's.
 MOST_GAMMA = 1000.0
 
 Gammas = dict[str, dict[str, float]]  # by feature and value

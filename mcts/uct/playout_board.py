@@ -4,7 +4,7 @@ A point's weight follows from the eight cells around it (board/pattern.py number
 numbers, both colors side by side, so that sums stay exact however long the game. They are added and kept as pairs, one
 integer of 64 bits for both: no weight and no sum is below 0, and what a negative difference borrows from the other
 half, its addition gives back. A move changes the codes of its own eight neighbors and of those of the stones that it
-captures, and nothing else is looked up again. `rows` holds the sums that a draw needs.
+captures, and nothing else is looked up again. `rows` and `whole` hold the sums that a draw needs.
 
 What happens at every move has as few branches as can be: nobody foretells which way they go, and a wrong guess of the
 processor costs as much as a dozen sums. Stones and the edge are looked up as empty points are, and weigh nothing.
@@ -44,6 +44,8 @@ class PlayoutGame(NamedTuple):
     pairs: np.ndarray  # int64 [C]: the same memory
     rows: np.ndarray  # int32 [S + 2, 2]: sums of the rows of weights
     row_pairs: np.ndarray  # int64 [S + 2]: the same memory
+    whole: np.ndarray  # int32 [2]: the sum of all rows
+    whole_pair: np.ndarray  # int64 [1]: the same memory
     row_of: np.ndarray  # int16 [C]
     changed: np.ndarray  # int16 [C]: stones that a move takes off
     moves: np.ndarray  # int16 [M]: the moves of the game, from the start of the playout
@@ -65,10 +67,10 @@ def new_playout_work(board_size: int, seed: int = 1) -> PlayoutGame:
     """Return work space for playouts on one size of board; `seed` is not 0."""
     state = new_state(board_size)
     cells, width = len(state.stones), board_size + 2
-    pairs, row_pairs = np.zeros(cells, dtype=np.int64), np.zeros(width, dtype=np.int64)
+    pairs, row_pairs, whole_pair = (np.zeros(length, dtype=np.int64) for length in (cells, width, 1))
     return PlayoutGame(
         state, np.zeros(cells, dtype=np.int32), pairs.view(np.int32).reshape(cells, 2), pairs,
-        row_pairs.view(np.int32).reshape(width, 2), row_pairs,
+        row_pairs.view(np.int32).reshape(width, 2), row_pairs, whole_pair.view(np.int32), whole_pair,
         (np.arange(cells) // width).astype(np.int16), np.zeros(cells, dtype=np.int16),
         np.zeros(PLAYOUT_MOVES_PER_POINT * board_size**2, dtype=np.int16), np.zeros(1, dtype=np.int16),
         np.zeros(SPECIAL, dtype=np.int16), np.zeros(cells, dtype=np.float32), np.zeros(1, dtype=np.int16),
@@ -81,8 +83,10 @@ def new_playout_work(board_size: int, seed: int = 1) -> PlayoutGame:
 
 @kernel
 def leave_out(work: PlayoutGame, pos: int, color: int) -> None:
-    """Make a point weigh nothing for a color until it is refreshed. Modifies work.weights and rows."""
-    work.rows[work.row_of[pos], color - BLACK] -= work.weights[pos, color - BLACK]
+    """Make a point weigh nothing for a color until it is refreshed. Modifies work.weights, rows and whole."""
+    weight = work.weights[pos, color - BLACK]
+    work.rows[work.row_of[pos], color - BLACK] -= weight
+    work.whole[color - BLACK] -= weight
     work.weights[pos, color - BLACK] = 0
 
 
@@ -98,7 +102,9 @@ def exchange_pair(work: PlayoutGame, table: np.ndarray, pos: int) -> int:
 @kernel
 def refresh(work: PlayoutGame, table: np.ndarray, pos: int) -> None:
     """Look up what a cell weighs for both colors. Modifies work."""
-    work.row_pairs[work.row_of[pos]] += exchange_pair(work, table, pos)
+    change = exchange_pair(work, table, pos)
+    work.row_pairs[work.row_of[pos]] += change
+    work.whole_pair[0] += change
 
 
 @kernel
@@ -106,6 +112,7 @@ def start_playout(work: PlayoutGame, table: np.ndarray, previous: int) -> None:
     """Make ready for a playout from work.state; `previous` is the move before its last one. Modifies work."""
     size, width = work.state.info[SIZE], work.state.info[WIDTH]
     work.previous[0] = previous
+    work.whole_pair[0] = 0
     for row in range(width):
         work.row_pairs[row] = 0
     for y in range(1, size + 1):
@@ -131,13 +138,15 @@ def toggle(codes: np.ndarray, width: int, pos: int, stone: int) -> None:
 @kernel
 def refresh_around(work: PlayoutGame, table: np.ndarray, width: int, pos: int) -> None:
     """Look up the weights of a cell and its eight neighbors. Modifies work."""
-    row = work.row_of[pos] - 1
+    row, whole = work.row_of[pos] - 1, 0
     for start in (pos - width - 1, pos - 1, pos + width - 1):
         change = 0
         for cell in range(start, start + 3):
             change += exchange_pair(work, table, cell)
         work.row_pairs[row] += change
+        whole += change
         row += 1
+    work.whole_pair[0] += whole
 
 
 @kernel

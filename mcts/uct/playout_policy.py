@@ -18,7 +18,7 @@ from board.state import BLACK, EMPTY, LAST_MOVE, PASSES, SIZE, TO_MOVE, WIDTH, S
 from board.string import find_liberty, stands_beside_atari
 from common.kernel import kernel
 from mcts.uct.playout_board import MORE, TOTAL, PlayoutGame, leave_out, play_in_playout, refresh
-from mcts.uct.playout_shapes import breaks_nothing, find_nakade
+from mcts.uct.playout_shapes import breaks_nothing, find_nakade, may_be_small
 
 # Kinds of answers to the last moves: a capture beside them, and a rescue of a string that stands in atari.
 NO_ANSWER, CAPTURE, RESCUE = 0, 1, 2
@@ -154,16 +154,17 @@ def add_weights(work: PlayoutGame, color: int) -> None:
         pos = work.special[i]
         work.more[i] = int(work.weights[pos, own] * (work.factor[pos] - 1.0))
         more += work.more[i]
-    total = more
-    for y in range(1, work.state.info[SIZE] + 1):
-        total += work.rows[y, own]
     work.sums[MORE] = more
-    work.sums[TOTAL] = total
+    work.sums[TOTAL] = more + work.whole[own]
 
 
 @kernel
 def draw_by_sums(work: PlayoutGame, color: int) -> int:
-    """Return a point drawn by weight, PASS when nothing weighs anything. Modifies work.random_state."""
+    """Return a point drawn by weight, PASS when nothing weighs anything. Modifies work.random_state.
+
+    All rows are looked at, and all points of the row that is drawn: where a loop ends by chance, the processor guesses
+    wrong.
+    """
     more, total, own = work.sums[MORE], work.sums[TOTAL], color - BLACK
     if total <= 0:
         return PASS
@@ -174,14 +175,19 @@ def draw_by_sums(work: PlayoutGame, color: int) -> int:
             if rest < 0:
                 return int(work.special[i])
     rest -= more
-    size, width, y = work.state.info[SIZE], work.state.info[WIDTH], 1
-    while y < size and rest >= work.rows[y, own]:
-        rest -= work.rows[y, own]
-        y += 1
-    pos = y * width + 1
-    while rest >= work.weights[pos, own]:
-        rest -= work.weights[pos, own]
-        pos += 1
+    size, width = work.state.info[SIZE], work.state.info[WIDTH]
+    y, below, passed = 1, 0, 0
+    for row in range(1, size):
+        passed += work.rows[row, own]
+        is_below = passed <= rest
+        y += int(is_below)
+        below = passed if is_below else below
+    rest -= below
+    first = y * width + 1
+    pos, passed = first, 0
+    for cell in range(first, first + size - 1):
+        passed += work.weights[cell, own]
+        pos += int(passed <= rest)
     return int(pos)
 
 
@@ -197,6 +203,8 @@ def draw_another(work: PlayoutGame, color: int, refused: int) -> int:
     """Return a point drawn after `refused`, which is left out until it is refreshed. Modifies work."""
     work.sums[TOTAL] -= work.weights[refused, color - BLACK]
     leave_out(work, refused, color)
+    if work.factor[refused] == 0.0:  # it is no special point
+        return draw_by_sums(work, color)
     for i in range(work.specials[0]):
         if work.special[i] == refused:
             work.sums[MORE] -= work.more[i]
@@ -223,12 +231,23 @@ def is_playable(work: PlayoutGame, rules: PlayoutRules, pos: int, color: int) ->
 
 
 @kernel
+def may_be_nakade(work: PlayoutGame, center: int) -> bool:
+    """Return whether find_nakade may find anything beside the move `center`; without a branch."""
+    if center <= PASS:
+        return False
+    width, found = work.state.info[WIDTH], False
+    for side in (center - width, center - 1, center + 1, center + width):
+        found |= (work.state.stones[side] == EMPTY) & may_be_small(work.codes[side])
+    return found
+
+
+@kernel
 def choose_in_playout(work: PlayoutGame, rules: PlayoutRules) -> int:
     """Return the next move of a playout. Modifies the work space of work."""
     state = work.state
-    color, refused = state.info[TO_MOVE], 0
-    if rules.nakade > 0.0 and next_random(work.random_state) < rules.nakade:
-        pos = find_nakade(state, state.info[LAST_MOVE], work.cells, work.seen)
+    color, last, refused = state.info[TO_MOVE], state.info[LAST_MOVE], 0
+    if rules.nakade > 0.0 and (next_random(work.random_state) < rules.nakade) & may_be_nakade(work, last):
+        pos = find_nakade(state, last, work.cells, work.seen)
         if pos != PASS and is_legal(state, pos, color):
             return pos
     find_special(work, rules)

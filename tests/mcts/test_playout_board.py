@@ -33,7 +33,14 @@ from mcts.uct.playout_policy import (
     list_answers,
     play_out,
 )
-from mcts.uct.playout_shapes import find_nakade, has_vital_point, is_dead_shape, shape_number
+from mcts.uct.playout_shapes import (
+    find_nakade,
+    has_vital_point,
+    is_dead_shape,
+    list_region,
+    may_be_small,
+    shape_number,
+)
 from tests.reference.slow_board import SlowBoard
 from tests.reference.twins import Twins
 
@@ -65,6 +72,7 @@ def check_weights(work: PlayoutGame, table: np.ndarray, size: int) -> None:
         assert (work.weights[pos] == expected).all()
         rows[pos // (size + 2)] += expected
     assert (work.rows == rows).all()
+    assert (work.whole == rows.sum(axis=0)).all()
 
 
 @pytest.mark.plain
@@ -192,6 +200,25 @@ def test_the_vital_point_of_a_small_eye_is_found() -> None:
         . . . . .
     """)
     assert find_nakade(shared.fast.state, shared.pos((2, 2)), work.cells, work.seen) == PASS  # both colors beside it
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("size", [2, 5, 9])
+def test_the_cells_around_a_point_rule_out_regions_that_are_not_listed(size: int) -> None:
+    rules, found = make_rules(self_atari=7, seki=True), {True: 0, False: 0}
+    for seed in range(1, 4):
+        work = start(Twins(size), rules, seed=seed)
+        for _ in range(2 * size * size):
+            play_in_playout(work, rules.table, choose_in_playout(work, rules))
+            for pos in get_geometry(size).points:
+                if work.state.stones[pos] != EMPTY:
+                    continue
+                listed, end = list_region(work.state, pos, work.cells, 0, work.seen)
+                work.seen[work.cells[:end]] = 0
+                may_be = bool(may_be_small(int(work.codes[pos])))
+                assert may_be or listed < 2
+                found[may_be] += 1
+    assert found[False] > 0 and (found[True] > 0 or size == 2)
 
 
 @pytest.mark.plain
