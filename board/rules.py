@@ -58,9 +58,12 @@ def place_stone(state: State, pos: int, color: int) -> int:
             if state.stones[neighbor] == opponent and state.liberties[state.string_id[neighbor]] == 0:
                 captured += remove_string(state, state.string_id[neighbor])
                 captured_pos = neighbor
-    for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
+    neighbor, step = pos - width, width - 1  # a loop over a tuple that does so much would jump by a table
+    for _ in range(4):
         if state.stones[neighbor] == color and state.string_id[neighbor] != string_id:
             string_id = connect_string(state, string_id, state.string_id[neighbor])
+        neighbor += step
+        step = width + 1 - step  # above, left, right, below
     info[PRISONERS + color - BLACK] += captured
     info[KO_POS] = 0
     if captured == 1 and state.size[string_id] == 1 and state.liberties[string_id] == 1:
@@ -106,14 +109,11 @@ def replay(state: State, target_history: History, history: History, moves: int) 
 @kernel
 def is_suicide(state: State, pos: int, color: int) -> bool:
     """Return whether a stone on the empty point `pos` would be without a liberty."""
-    width = state.info[WIDTH]
+    width, breathes = state.info[WIDTH], False
     for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
-        stone = state.stones[neighbor]
-        if stone == EMPTY:
-            return False
-        if stone != OUT_OF_BOARD and (state.liberties[state.string_id[neighbor]] > 1) == (stone == color):
-            return False
-    return True
+        stone, liberties = state.stones[neighbor], state.liberties[state.string_id[neighbor]]
+        breathes |= (stone == EMPTY) | (stone == color) & (liberties > 1) | (stone == 3 - color) & (liberties == 1)
+    return not breathes
 
 
 @kernel
@@ -218,18 +218,17 @@ def self_atari_size(state: State, pos: int, color: int) -> int:
     """
     if captures(state, pos, color):
         return 0
-    width, liberty, size = state.info[WIDTH], 0, 1
-    for k in range(4):
-        neighbor = (pos - width, pos - 1, pos + 1, pos + width)[k]
-        if state.stones[neighbor] == EMPTY:
-            if liberty != 0 and liberty != neighbor:
-                return 0
-            liberty = neighbor
+    width, empty, liberty, has_more, size = state.info[WIDTH], 0, 0, False, 1
+    for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
+        is_empty = int(state.stones[neighbor] == EMPTY)
+        empty += is_empty
+        liberty += neighbor * is_empty
+        has_more |= (state.stones[neighbor] == color) & (state.liberties[state.string_id[neighbor]] > 2)
+    if has_more | (empty > 1):
+        return 0
     for string_id in neighbor_strings(state, pos):
         if string_id == 0 or state.stones[string_id] != color:
             continue
-        if state.liberties[string_id] > 2:
-            return 0
         size += state.size[string_id]
         stone = int(string_id)
         while True:

@@ -16,17 +16,16 @@ from common.kernel import kernel
 
 @kernel
 def change_neighbor_liberties(state: State, pos: int, change: int) -> None:
-    """Add `change` to the liberties of each string beside `pos`, once per string. Modifies state.liberties."""
-    ids, width = state.string_id, state.info[WIDTH]
+    """Add `change` to the liberties of each string beside `pos`, once per string. Modifies state.liberties.
+
+    Without a branch: nothing is added to a string that came before, nor to the id 0, which is no string's.
+    """
+    ids, liberties, width = state.string_id, state.liberties, state.info[WIDTH]
     a, b, c, d = ids[pos - width], ids[pos - 1], ids[pos + 1], ids[pos + width]
-    if a > 0:
-        state.liberties[a] += change
-    if b > 0 and b != a:
-        state.liberties[b] += change
-    if c > 0 and c != a and c != b:
-        state.liberties[c] += change
-    if d > 0 and d != a and d != b and d != c:
-        state.liberties[d] += change
+    liberties[a] += change * int(a > 0)
+    liberties[b] += change * int((b > 0) & (b != a))
+    liberties[c] += change * int((c > 0) & (c != a) & (c != b))
+    liberties[d] += change * int((d > 0) & (d != a) & (d != b) & (d != c))
 
 
 @kernel
@@ -122,21 +121,22 @@ def find_liberty(state: State, string_id: int, other: int = 0) -> int:
 def connect_string(state: State, first: int, second: int) -> int:
     """Join two strings and return the id of the union, which is that of the larger one.
 
-    A liberty of the smaller string is new when no stone that already belongs to the union stands beside it.
+    A liberty of the smaller string is new when no stone that already belongs to the union stands beside it. That is
+    asked without a branch; for a neighbor that is not empty `pos` itself stands, whose neighbors all exist.
     Modifies state.string_id, string_next, liberties and size.
     """
     if state.size[first] < state.size[second]:
         first, second = second, first
-    width = state.info[WIDTH]
-    pos = second
+    width, pos, new = state.info[WIDTH], second, 0
     while True:
         for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
-            if state.stones[neighbor] == EMPTY and not touches_string(state, neighbor, first):
-                state.liberties[first] += 1
+            is_empty = int(state.stones[neighbor] == EMPTY)
+            new += is_empty * int(not touches_string(state, pos + (neighbor - pos) * is_empty, first))
         state.string_id[pos] = first
         pos = state.string_next[pos]
         if pos == second:
             break
+    state.liberties[first] += new
     swap = state.string_next[first]
     state.string_next[first] = state.string_next[second]
     state.string_next[second] = swap
