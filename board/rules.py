@@ -109,11 +109,14 @@ def replay(state: State, target_history: History, history: History, moves: int) 
 @kernel
 def is_suicide(state: State, pos: int, color: int) -> bool:
     """Return whether a stone on the empty point `pos` would be without a liberty."""
-    width, breathes = state.info[WIDTH], False
+    width = state.info[WIDTH]
     for neighbor in (pos - width, pos - 1, pos + 1, pos + width):
-        stone, liberties = state.stones[neighbor], state.liberties[state.string_id[neighbor]]
-        breathes |= (stone == EMPTY) | (stone == color) & (liberties > 1) | (stone == 3 - color) & (liberties == 1)
-    return not breathes
+        stone = state.stones[neighbor]
+        if stone == EMPTY:
+            return False
+        if stone != OUT_OF_BOARD and (state.liberties[state.string_id[neighbor]] > 1) == (stone == color):
+            return False
+    return True
 
 
 @kernel
