@@ -21,7 +21,6 @@ from nn.training.run_config import RunProgress
 from nn.training.run_files import RunFiles
 from nn.training.run_table import SUPERVISED_LAYOUT, RunTable
 from nn.training.trainer import Trainer
-from tests.nn.samples import write_data
 from tests.nn.selfplay_games import SIZE, write_games
 from tests.nn.test_learn import read_table, same, tensors
 from tests.tools.in_process import ProgramRunner
@@ -285,14 +284,6 @@ def test_a_pooled_network_learns_from_its_own_games(config: TrainConfig, tmp_pat
     generate_reinforcement_learning_data(tmp_path, tmp_path / "archive", SIZE, 1000, 1, as_games=True)
     assert train(pooled, REINFORCEMENT) == ""
     assert checkpoint(pooled)["progress"]["generation"] == 2
-
-
-@pytest.fixture
-def supervised(tmp_path: Path) -> TrainConfig:
-    """A run of one epoch."""
-    return TrainConfig(board_sizes=(5,), filters=4, blocks=1, batch_size=8, epochs=1, schedule="constant",
-                       use_gpu=False, data_dir=write_data(tmp_path / "data", [40]),
-                       output=tmp_path / "model" / "sl-model.bin")
 
 
 def test_all_models_that_are_kept_are_averages(supervised: TrainConfig) -> None:

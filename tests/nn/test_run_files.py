@@ -25,7 +25,6 @@ from nn.training.learn import REINFORCEMENT, SUPERVISED, TrainConfig, TrainError
 from nn.training.process_group import ProcessGroup
 from nn.training.run_files import RunFiles
 from nn.training.trainer import Trainer
-from tests.nn.samples import write_data
 from tests.nn.selfplay_games import SIZE
 from tests.nn.test_bad_moves import make_config, make_samples
 from tests.nn.test_rl_learn import add_games
@@ -33,102 +32,94 @@ from tests.tools.in_process import ProgramRunner
 from train import main
 
 
-@pytest.fixture
-def config(tmp_path: Path) -> TrainConfig:
-    """A run of one epoch."""
-    return TrainConfig(board_sizes=(5,), filters=4, blocks=1, batch_size=8, epochs=1, schedule="constant",
-                       use_gpu=False, data_dir=write_data(tmp_path / "data", [40]),
-                       output=tmp_path / "model" / "sl-model.bin")
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_a_finished_run_is_not_done_again(config: TrainConfig, capsys: pytest.CaptureFixture[str]) -> None:
-    train(config)
-    before = contents(config.output.parent)
+def test_a_finished_run_is_not_done_again(supervised: TrainConfig, capsys: pytest.CaptureFixture[str]) -> None:
+    train(supervised)
+    before = contents(supervised.output.parent)
     capsys.readouterr()
 
     def make_data(folder: Path) -> None:
         raise AssertionError("data are not made for a run that is over")
 
-    assert train(config, make_data=make_data) == ""
-    assert contents(config.output.parent) == before
+    assert train(supervised, make_data=make_data) == ""
+    assert contents(supervised.output.parent) == before
     said = capsys.readouterr().out
     assert all(text in said for text in ("finished", "--epochs 2", "--restart true", "--output"))
     with pytest.raises(TrainError, match="finished run with other settings .*learning_rate 0.01 -> 0.02.*--output"):
-        train(replace(config, learning_rate=0.02))
-    assert contents(config.output.parent) == before
+        train(replace(supervised, learning_rate=0.02))
+    assert contents(supervised.output.parent) == before
 
 
-def test_the_picture_of_a_finished_run_is_drawn_where_it_is_missing(config: TrainConfig, curves: None) -> None:
+def test_the_picture_of_a_finished_run_is_drawn_where_it_is_missing(supervised: TrainConfig, curves: None) -> None:
     """A full disk at the very end costs the picture; the run is then finished, and nothing else would draw it."""
     pytest.importorskip("matplotlib")
-    train(config)
-    before = contents(config.output.parent)
-    picture = config.output.with_name("sl-metrics.png")
+    train(supervised)
+    before = contents(supervised.output.parent)
+    picture = supervised.output.with_name("sl-metrics.png")
     picture.unlink()
-    train(config)
-    assert picture.exists() and contents(config.output.parent).keys() == before.keys()
+    train(supervised)
+    assert picture.exists() and contents(supervised.output.parent).keys() == before.keys()
 
 
-def test_a_finished_run_goes_on_with_a_larger_budget(config: TrainConfig, tmp_path: Path) -> None:
-    train(replace(config, epochs=2))
-    whole = load_network(config.output).state_dict()
-    other = replace(config, output=tmp_path / "other" / "sl-model.bin")
+def test_a_finished_run_goes_on_with_a_larger_budget(supervised: TrainConfig, tmp_path: Path) -> None:
+    train(replace(supervised, epochs=2))
+    whole = load_network(supervised.output).state_dict()
+    other = replace(supervised, output=tmp_path / "other" / "sl-model.bin")
     train(other)
     train(replace(other, epochs=2))
     parts = load_network(other.output).state_dict()
     assert all(whole[name].equal(parts[name]) for name in whole)
 
 
-def test_data_of_other_results_are_other_data(config: TrainConfig) -> None:
-    trainer = Trainer(config, SUPERVISED)
+def test_data_of_other_results_are_other_data(supervised: TrainConfig) -> None:
+    trainer = Trainer(supervised, SUPERVISED)
     trainer.save_state()
     state = torch.load(trainer.files.checkpoint, weights_only=True)
-    path = config.data_dir / "sl_data_0.npz"
+    path = supervised.data_dir / "sl_data_0.npz"
     other = dict(np.load(path))
     other["value"] = 2 - other["value"]
     np.savez(path, **other)
     with pytest.raises(TrainError, match="other training data"):
-        train(config)
+        train(supervised)
     state["identity"]["data"] = [file[:2] for file in state["identity"]["data"]]  # as earlier versions wrote it
     del state["constants"]
     save_atomically(state, trainer.files.checkpoint)
-    assert train(config) == ""
+    assert train(supervised) == ""
 
 
-def test_a_run_that_goes_on_with_other_constants_says_so(config: TrainConfig, monkeypatch: pytest.MonkeyPatch,
+def test_a_run_that_goes_on_with_other_constants_says_so(supervised: TrainConfig, monkeypatch: pytest.MonkeyPatch,
                                                          capsys: pytest.CaptureFixture[str]) -> None:
-    Trainer(config, SUPERVISED).save_state()
+    Trainer(supervised, SUPERVISED).save_state()
     monkeypatch.setattr(learning_param, "MOMENTUM", 0.1)
-    train(config)
+    train(supervised)
     (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("Resumed"))
     assert line.endswith("With other numbers in learning_param.py than before: MOMENTUM 0.9 -> 0.1.")
 
 
-def test_a_finished_run_whose_model_is_gone_says_so(config: TrainConfig) -> None:
-    train(config)
-    config.output.unlink()
+def test_a_finished_run_whose_model_is_gone_says_so(supervised: TrainConfig) -> None:
+    train(supervised)
+    supervised.output.unlink()
     with pytest.raises(TrainError, match="is gone.*--restart true"):
-        train(config)
+        train(supervised)
 
 
-def test_a_strangers_model_is_not_replaced(config: TrainConfig) -> None:
-    config.output.parent.mkdir()
-    config.output.write_bytes(b"downloaded")
+def test_a_strangers_model_is_not_replaced(supervised: TrainConfig) -> None:
+    supervised.output.parent.mkdir()
+    supervised.output.write_bytes(b"downloaded")
     with pytest.raises(TrainError, match="is there already.*--output.*--restart true"):
-        train(config)
-    assert config.output.read_bytes() == b"downloaded"
-    assert train(replace(config, restart=True)) == "" and load_network(config.output).board_size == 5
+        train(supervised)
+    assert supervised.output.read_bytes() == b"downloaded"
+    assert train(replace(supervised, restart=True)) == "" and load_network(supervised.output).board_size == 5
 
 
-def test_two_outputs_in_one_folder_do_not_mix(config: TrainConfig) -> None:
-    folder = config.output.parent
-    train(config)
+def test_two_outputs_in_one_folder_do_not_mix(supervised: TrainConfig) -> None:
+    folder = supervised.output.parent
+    train(supervised)
     before = contents(folder)
-    train(replace(config, output=folder / "second.bin", seed=1))
+    train(replace(supervised, output=folder / "second.bin", seed=1))
     assert contents(folder).items() >= before.items()
     assert {"second.bin", "second-state.ckpt", "second-metrics.csv"} <= contents(folder).keys()
 
@@ -146,56 +137,56 @@ def test_two_outputs_of_one_name_are_refused(tmp_path: Path) -> None:
     assert contents(config.output.parent) == before
 
 
-def test_two_runs_on_one_output_are_refused(config: TrainConfig) -> None:
-    with RunFiles(config.output).hold():
+def test_two_runs_on_one_output_are_refused(supervised: TrainConfig) -> None:
+    with RunFiles(supervised.output).hold():
         with pytest.raises(TrainError, match="another train.py is at work on .*sl-model.bin"):
-            train(config)
-        assert train(replace(config, output=config.output.with_name("b.bin"))) == ""
-    assert train(config) == ""
+            train(supervised)
+        assert train(replace(supervised, output=supervised.output.with_name("b.bin"))) == ""
+    assert train(supervised) == ""
 
 
-def test_what_a_killed_run_was_writing_is_removed(config: TrainConfig) -> None:
+def test_what_a_killed_run_was_writing_is_removed(supervised: TrainConfig) -> None:
     """A checkpoint may have a hundred megabytes: they would fill the disk, kill by kill."""
-    write_atomically(config.output, b"model")
-    folder = config.output.parent
+    write_atomically(supervised.output, b"model")
+    folder = supervised.output.parent
     remains = [folder / f".{name}.0123abcd" for name in ("sl-model.bin", "sl-model-last.bin", "sl-state.ckpt")]
     others = [folder / name for name in (".sl-model.bin.old", ".sl-2-state.ckpt.0123abcd", "sl-state.ckpt.0123abcd")]
     for path in (*remains, *others):
         path.write_bytes(b"half")
-    with RunFiles(config.output).hold():
-        assert [path.exists() for path in (*remains, *others, config.output)] == 3 * [False] + 4 * [True]
+    with RunFiles(supervised.output).hold():
+        assert [path.exists() for path in (*remains, *others, supervised.output)] == 3 * [False] + 4 * [True]
 
 
-def test_models_on_the_way_are_kept_by_their_steps(config: TrainConfig) -> None:
-    train(replace(config, epochs=3, keep_every=5))  # 12 steps: 32 positions of 40 are learnt from, 8 a step
-    names = {path.name for path in config.output.parent.glob("*.bin")}
+def test_models_on_the_way_are_kept_by_their_steps(supervised: TrainConfig) -> None:
+    train(replace(supervised, epochs=3, keep_every=5))  # 12 steps: 32 positions of 40 are learnt from, 8 a step
+    names = {path.name for path in supervised.output.parent.glob("*.bin")}
     assert names == {"sl-model.bin", "sl-model-last.bin", "sl-model-00000005.bin", "sl-model-00000010.bin"}
-    weights = [load_network(path).state_dict() for path in sorted(config.output.parent.glob("sl-model-*.bin"))]
+    weights = [load_network(path).state_dict() for path in sorted(supervised.output.parent.glob("sl-model-*.bin"))]
     assert not any(one["conv_layer.weight"].equal(other["conv_layer.weight"]) for one, other in pairwise(weights))
 
 
 def test_a_dry_run_tells_positions_steps_and_hours_and_writes_nothing(
-    config: TrainConfig, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    supervised: TrainConfig, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("nn.training.estimate.STEPS", 2)
-    estimate(replace(config, epochs=6), SUPERVISED, ProcessGroup(False))
+    estimate(replace(supervised, epochs=6), SUPERVISED, ProcessGroup(False))
     told = capsys.readouterr().out.splitlines()
-    assert not config.output.parent.exists() or not contents(config.output.parent)
+    assert not supervised.output.parent.exists() or not contents(supervised.output.parent)
     assert "32 positions to learn from" in told[0] and "4 batches of 8 a pass" in told[0] and "positions/s" in told[1]
     assert told[2].startswith("6 passes: 24 steps, 192 positions, 6.0 passes, 0.0")
-    estimate(replace(config, epochs=None, minutes=0.001), SUPERVISED, ProcessGroup(False))
+    estimate(replace(supervised, epochs=None, minutes=0.001), SUPERVISED, ProcessGroup(False))
     assert capsys.readouterr().out.splitlines()[2].startswith("0.001 minutes: ")
-    estimate(replace(config, epochs=2, batch_size=100), SUPERVISED, ProcessGroup(False))
+    estimate(replace(supervised, epochs=2, batch_size=100), SUPERVISED, ProcessGroup(False))
     told = capsys.readouterr().out.splitlines()
     assert "1 batches of 32 a pass" in told[0] and told[2].startswith("2 passes: 2 steps, 64 positions, 2.0 passes")
 
 
 @pytest.mark.parametrize("growth", [1.4, 2.0, 4.0])
 def test_a_dry_run_tells_as_many_steps_as_a_run_takes_whose_batches_grow(
-    growth: float, config: TrainConfig, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    growth: float, supervised: TrainConfig, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("nn.training.estimate.STEPS", 2)
-    estimate(replace(config, epochs=6000, batch_size=1, batch_growth=growth), SUPERVISED, ProcessGroup(False))
+    estimate(replace(supervised, epochs=6000, batch_size=1, batch_growth=growth), SUPERVISED, ProcessGroup(False))
     told = re.search(r"6000 passes: (\d+) steps", capsys.readouterr().out)
     batches, done, steps = 6000 * 32, 0, 0
     while done < batches:  # as Trainer does: whole batches, and a step ends with its pass
@@ -204,20 +195,20 @@ def test_a_dry_run_tells_as_many_steps_as_a_run_takes_whose_batches_grow(
     assert told is not None and int(told[1]) == pytest.approx(steps, rel=0.02)
 
 
-def test_a_best_model_that_is_gone_is_replaced_by_the_best_one_since(config: TrainConfig) -> None:
-    train(config)
-    checkpoint = RunFiles(config.output).checkpoint
-    state = read_checkpoint(RunFiles(config.output), torch.device("cpu"))
+def test_a_best_model_that_is_gone_is_replaced_by_the_best_one_since(supervised: TrainConfig) -> None:
+    train(supervised)
+    checkpoint = RunFiles(supervised.output).checkpoint
+    state = read_checkpoint(RunFiles(supervised.output), torch.device("cpu"))
     save_atomically({**state, "progress": {**vars(state["progress"]), "best_loss": 0.0}}, checkpoint)
-    config.output.unlink()
-    train(replace(config, epochs=2))
-    assert load_network(config.output).board_size == 5
-    assert read_checkpoint(RunFiles(config.output), torch.device("cpu"))["progress"].best_loss > 0.0
+    supervised.output.unlink()
+    train(replace(supervised, epochs=2))
+    assert load_network(supervised.output).board_size == 5
+    assert read_checkpoint(RunFiles(supervised.output), torch.device("cpu"))["progress"].best_loss > 0.0
 
 
-def test_a_checkpoint_takes_no_memory_of_the_device(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_takes_no_memory_of_the_device(supervised: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is kept as long as the run; "meta" stands for a GPU."""
-    train(config)
+    train(supervised)
     group, found = ProcessGroup(False), set[str]()
     group.device = torch.device("meta")
 
@@ -227,18 +218,18 @@ def test_a_checkpoint_takes_no_memory_of_the_device(config: TrainConfig, monkeyp
         return "done"
 
     monkeypatch.setattr(learn, "describe_finished", look)
-    train(config, group=group)
+    train(supervised, group=group)
     assert found == {"cpu"}
 
 
 @pytest.mark.parametrize("options", [[], ["--dry-run", "true"]])
-def test_a_full_gpu_is_one_line(options: list[str], config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_gpu_is_one_line(options: list[str], supervised: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.\nGPU 0 has ...")
 
     monkeypatch.setattr(Trainer, "step", fail)
     result = ProgramRunner().invoke(main, [
-        "--size", "5", "--data-dir", str(config.data_dir), "--output", str(config.output), "--use-gpu", "false",
+        "--size", "5", "--data-dir", str(supervised.data_dir), "--output", str(supervised.output), "--use-gpu", "false",
         "--filters", "4", "--blocks", "1", "--epochs", "1", *options])
     assert result.exit_code == 1 and "Traceback" not in result.output
     assert result.output.splitlines()[-1].startswith("train.py: no memory is left on the GPU: end what else uses it")
@@ -253,11 +244,11 @@ def test_a_full_gpu_is_one_line(options: list[str], config: TrainConfig, monkeyp
     (RuntimeError("The NVIDIA driver on your system is too old (found version 11040)."),
      "the GPU failed (The NVIDIA driver on your system is too old (found version 11040).): try again"),
 ])
-def test_a_gpu_that_fails_is_one_line(error: RuntimeError, told: str, config: TrainConfig,
+def test_a_gpu_that_fails_is_one_line(error: RuntimeError, told: str, supervised: TrainConfig,
                                       monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Trainer, "step", Mock(side_effect=error))
     result = ProgramRunner().invoke(main, [
-        "--size", "5", "--data-dir", str(config.data_dir), "--output", str(config.output), "--use-gpu", "false",
+        "--size", "5", "--data-dir", str(supervised.data_dir), "--output", str(supervised.output), "--use-gpu", "false",
         "--filters", "4", "--blocks", "1", "--epochs", "1"])
     assert result.exit_code == 1 and result.output.splitlines()[-1].startswith(f"train.py: {told}")
 
@@ -289,9 +280,9 @@ def test_a_seed_that_torch_does_not_take_is_refused() -> None:
     assert result.exit_code == 2 and "--seed" in result.output and len(result.output.splitlines()) == 1
 
 
-def test_steps_that_grow_beyond_all_numbers_take_a_pass(config: TrainConfig) -> None:
-    assert train(replace(config, epochs=2, batch_growth=1e60)) == ""
-    assert read_checkpoint(RunFiles(config.output), torch.device("cpu"))["progress"].epoch == 2
+def test_steps_that_grow_beyond_all_numbers_take_a_pass(supervised: TrainConfig) -> None:
+    assert train(replace(supervised, epochs=2, batch_growth=1e60)) == ""
+    assert read_checkpoint(RunFiles(supervised.output), torch.device("cpu"))["progress"].epoch == 2
 
 
 @pytest.mark.parametrize("arguments, stage", [([], "nn.training.learn.train"),
