@@ -10,7 +10,7 @@ import torch
 from common.exit_status import EXIT_FAILED, ProgramError
 from common.gpu import say_no_gpu
 from common.race import measure_gain
-from nn.constant import HALF_GAIN
+from nn.constant import HALF_GAIN, TOWER_CHANNELS, TOWER_POSITIONS, TOWER_SIZE
 
 Net = TypeVar("Net", bound=torch.nn.Module)
 
@@ -102,7 +102,8 @@ def is_half_faster() -> bool:
     """
     def make_way(dtype: torch.dtype) -> Callable[[], torch.Tensor]:
         features, weight = (torch.ones(shape, dtype=dtype).to(memory_format=torch.channels_last)
-                            for shape in ((8, 64, 9, 9), (64, 64, 3, 3)))
+                            for shape in ((TOWER_POSITIONS, TOWER_CHANNELS, TOWER_SIZE, TOWER_SIZE),
+                                          (TOWER_CHANNELS, TOWER_CHANNELS, 3, 3)))
         return lambda: torch.nn.functional.conv2d(features, weight, padding=1)
 
     return measure_gain(make_way(torch.bfloat16), make_way(torch.float32), ROUNDS) >= HALF_GAIN
