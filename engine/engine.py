@@ -28,15 +28,16 @@ from mcts.dump import dump_tree
 from mcts.params import SearchLimit, Tactics
 from mcts.score_estimate import Estimate, Estimator, ScoreEstimator
 from mcts.time_manager import StartOptions
-from mcts.tree import Evaluator, MCTSTree
+from mcts.tree import MCTSTree
 from mcts.tree_estimate import TreeEstimator, make_estimate
-from nn.feature import plane_set_of
+from nn.feature import Evaluator, plane_set_of
 from nn.inference.evaluation_cache import CachedEvaluator
 from nn.inference.policy_player import RawEvaluation, evaluate
 from nn.model_file import choose_size, describe_sizes
 
 WARM_UP_VISITS = 16
 REGRESSION_SEED = 0
+
 
 @dataclass(frozen=True)
 class EvaluatorSource:

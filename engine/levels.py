@@ -2,7 +2,7 @@
 
 The upper levels search, with fewer and fewer visits. Those below draw a move from the network's policy, which knows
 how people play: the lower the level, the flatter the draw, the less likely a move may be beside the likeliest one, and
-the more points it may throw away by the network's own judgement. doc/levels.md tells how the numbers were measured.
+the more points it may throw away by the network's own judgment. doc/levels.md tells how the numbers were measured.
 """
 
 import math

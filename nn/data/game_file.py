@@ -106,5 +106,3 @@ def read_game_file(path: Path, sizes: Sequence[int]) -> GameFile:
     if games.start[-1] != samples or any(len(array) != samples for array in (games.color, games.value)):
         raise DataError.unusable(f"{path} does not fit together")
     return games
-
-

@@ -189,4 +189,3 @@ def test_a_run_that_was_begun_on_a_gpu_goes_on_on_a_cpu(optimizer: str, config: 
     for epochs, use_gpu in ((5, False), (6, True)):
         train(replace(config, epochs=epochs, use_gpu=use_gpu))
     load_network(config.output, 5)
-

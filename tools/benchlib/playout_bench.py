@@ -83,4 +83,3 @@ def measure_playouts(settings: BenchSettings) -> Iterator[Figure | str]:
         assert playouts.per_cpu_second and search.per_cpu_second
         computed = compute_speed(playouts.per_cpu_second, search.per_cpu_second, MANY_THREADS)
         yield f"computed: {computed:,.0f} visits/s of {MANY_THREADS} threads"
-
