@@ -195,15 +195,9 @@ def add_node(tree: Tree) -> int:
 
 
 @kernel
-def add_edge(tree: Tree, node: int, pos: int, least_prior: float) -> None:
-    """Append a move to the newest node. Modifies tree; the caller has made sure of the room."""
-    edge = tree.counters[EDGES]
-    tree.counters[EDGES] = edge + 1
-    tree.node_edges[node] += 1
-    tree.edge_pos[edge] = pos
+def clear_edge(tree: Tree, edge: int) -> None:
+    """Make an edge one that nobody has visited; move and prior stay. Modifies tree."""
     tree.edge_child[edge] = NOT_EXPANDED
-    tree.edge_logit[edge] = least_prior
-    tree.edge_prior[edge] = 0.0
     tree.edge_visits[edge] = 0
     tree.edge_virtual_loss[edge] = 0
     tree.edge_value_sum[edge] = 0.0
@@ -212,6 +206,18 @@ def add_edge(tree: Tree, node: int, pos: int, least_prior: float) -> None:
     if len(tree.edge_rave_sum) > 0:
         tree.edge_rave_visits[edge] = 0.0
         tree.edge_rave_sum[edge] = 0.0
+
+
+@kernel
+def add_edge(tree: Tree, node: int, pos: int, least_prior: float) -> None:
+    """Append a move to the newest node. Modifies tree; the caller has made sure of the room."""
+    edge = tree.counters[EDGES]
+    tree.counters[EDGES] = edge + 1
+    tree.node_edges[node] += 1
+    tree.edge_pos[edge] = pos
+    tree.edge_logit[edge] = least_prior
+    tree.edge_prior[edge] = 0.0
+    clear_edge(tree, edge)
 
 
 @kernel

@@ -22,7 +22,7 @@ from mcts.params import Plan
 from mcts.root_noise import SMALLEST_RANDOM, mix_root_noise
 from mcts.search_kernels import back_up_batch, select_batch
 from mcts.searches import IMPROVED, TEMPERED
-from mcts.tree_arrays import EDGES, EXPANDED, NODES, ROOT, Answer, Position, Tree
+from mcts.tree_arrays import EDGES, EXPANDED, NODES, ROOT, Answer, Position, Tree, clear_edge
 from nn.feature import remember
 from selfplay.games import (
     FAST,
@@ -87,12 +87,7 @@ def keep_as_root(tree: Tree, node: int) -> None:
         tree.edge_pos[edge] = tree.edge_pos[first + edge]
         tree.edge_logit[edge] = tree.edge_logit[first + edge]
         tree.edge_prior[edge] = tree.edge_prior[first + edge]
-        tree.edge_child[edge] = NOT_EXPANDED
-        tree.edge_visits[edge] = 0
-        tree.edge_virtual_loss[edge] = 0
-        tree.edge_value_sum[edge] = 0.0
-        tree.edge_value_square_sum[edge] = 0.0
-        tree.edge_lead_sum[edge] = 0.0
+        clear_edge(tree, edge)
     tree.node_edge[ROOT] = 0
     tree.node_edges[ROOT] = count
     tree.node_front[ROOT] = 0
