@@ -94,7 +94,7 @@ class PlaneSet:
 
 @kernel
 def list_recent_moves(history: History, color: int, out: np.ndarray) -> None:
-    """Write the moves before a move of `color` to out [5], newest first, as far as the players took turns."""
+    """Write the moves before a move of `color` to out [5], newest first, as far as they took turns. Modifies out."""
     newest, mover = history.length[0] - 1, 3 - color
     for k in range(len(out)):
         out[k] = NO_MOVE
@@ -107,7 +107,7 @@ def list_recent_moves(history: History, color: int, out: np.ndarray) -> None:
 
 @kernel
 def mark_repeats(state: State, history: History, color: int, out: np.ndarray) -> None:
-    """Write 1 to out [C] where ko or positional superko forbids a stone of `color`, else 0."""
+    """Write 1 to out [C] where ko or positional superko forbids a stone of `color`, else 0. Modifies out."""
     out[:] = 0
     for i in range(state.info[EMPTIES]):
         pos = state.empties[i]

@@ -53,7 +53,7 @@ def choose_turn(planes: np.ndarray, n: int, turns: Turns, keys: np.ndarray) -> i
 
 @kernel
 def turn_position(planes: np.ndarray, n: int, order: np.ndarray, turned: np.ndarray, to: int) -> None:
-    """Write position `n` of float32 [N, P, S*S], read in an order int64 [A], to `turned` as number `to`."""
+    """Write position `n` of float32 [N, P, S*S], read in an order int64 [A], to turned[to]. Modifies turned."""
     for p in range(planes.shape[1]):
         for point in range(planes.shape[2]):
             turned[to, p, point] = planes[n, p, order[point]]
