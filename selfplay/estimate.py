@@ -13,12 +13,12 @@ from selfplay.batch import SelfPlay, compile_steps
 from selfplay.game import draw_game
 from selfplay.games import visits_per_move
 from selfplay.local_pool import divide_cores
+from selfplay.progress import HOUR
 from selfplay.worker import terms_of
 
 SECONDS = 10.0
 # Moves of a game for each point of the board, about: from 0.9 (random weights) to 0.7 (networks that play well).
-MOVES_PER_POINT = 0.8
-HOUR = 3600.0
+USUAL_MOVES_PER_POINT = 0.8
 
 
 def measure_play(settings: BatchSettings, model: str | ModelFile, use_gpu: bool, threads: int,
@@ -43,7 +43,7 @@ def estimate_batch(settings: BatchSettings, model: str | ModelFile, use_gpu: boo
     """Yield lines that say what a batch on this machine would take; raises ModelFileError."""
     use_gpu = use_gpu and find_gpu()
     workers, threads = (processes, 1) if use_gpu else divide_cores(processes, count_usable_cores())
-    moves = round(MOVES_PER_POINT * settings.size**2)
+    moves = round(USUAL_MOVES_PER_POINT * settings.size**2)
     played = settings.games * moves
     asked = round(played * visits_per_move(terms_of(settings)))
     yield (f"Dry run, nothing is written. {settings.games} games of about {moves} moves (a guess): "
