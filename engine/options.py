@@ -158,11 +158,11 @@ class EngineOptions:
         return options
 
     def for_knowing_network(self) -> "EngineOptions":
-        """Return the options for a network that tells leads: no playouts, a sharper policy and a worth of the lead,
-        unless asked for otherwise.
+        """Return the options for a network that tells leads, unless asked for otherwise.
 
-        Playouts and a flat policy make up for what a weak network does not see. One that has learnt from a strong one
-        knows better than random games: doc/search.md has the matches.
+        These are no playouts, a sharper policy and a worth of the lead. Playouts and a flat policy make up for what a
+        weak network does not see; one that has learnt from a strong one knows better than random games: doc/search.md
+        has the matches.
         """
         playouts = 0 if self.playouts is None else self.playouts
         lead_weight = KNOWING_LEAD_WEIGHT if self.lead_weight is None else self.lead_weight
