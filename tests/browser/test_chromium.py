@@ -56,6 +56,7 @@ def serve_in_thread() -> Iterator[str]:
     """Run a server with a network that needs no file, and return where it is."""
     addresses: queue.Queue[str] = queue.Queue()
     loop, opened = asyncio.new_event_loop(), threading.Event()
+
     def open_hall() -> Hall:
         """Return a hall whose engine is loaded, and compiled."""
         hall = make_hall(warm_up=True)

@@ -23,6 +23,7 @@ from nn.network.dual_net import DualNet
 from nn.network.weights import load_network
 from nn.training.learn import SUPERVISED, TrainConfig, TrainError, train
 from nn.training.precision import FullPrecision
+from nn.training.recipe import Recipe
 from nn.training.trainer import Trainer
 from tests.files import write_files
 from tests.nn.samples import make_arrays, write_data
@@ -54,6 +55,21 @@ def same(first: object, second: object) -> bool:
     return first == second
 
 
+def train_until(config: TrainConfig, step: int, monkeypatch: pytest.MonkeyPatch, recipe: Recipe = SUPERVISED) -> None:
+    """Train and stop after so many steps of the run."""
+    original = Trainer.step
+
+    def step_and_signal(self, *batches):
+        loss = original(self, *batches)
+        if self.progress.step == step:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return loss
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "step", step_and_signal)
+        assert train(config, recipe) == "SIGTERM"
+
+
 def test_it_learns_32_samples_by_heart(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
@@ -82,17 +98,7 @@ def test_a_resumed_run_equals_the_uninterrupted_one(
     config = replace(config, **settings)
     assert train(config) == ""
     other = replace(config, output=tmp_path / "other" / "sl-model.bin")
-    original = Trainer.step
-
-    def step_and_signal(self, *batches):
-        loss = original(self, *batches)
-        if self.progress.step == stop_at:
-            os.kill(os.getpid(), signal.SIGTERM)
-        return loss
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "step", step_and_signal)
-        assert train(other) == "SIGTERM"
+    train_until(other, stop_at, monkeypatch)
     assert train(other) == ""
     assert same(tensors(config.output), tensors(other.output))
     whole, parts = (tensors(path.with_name("sl-state.ckpt")) for path in (config.output, other.output))

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import csv
 import os
-import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from nn.training.run_files import RunFiles
 from nn.training.run_table import SUPERVISED_LAYOUT, RunTable
 from nn.training.trainer import Trainer
 from tests.nn.selfplay_games import SIZE, write_games
-from tests.nn.test_learn import read_table, same, tensors
+from tests.nn.test_learn import read_table, same, tensors, train_until
 from tests.tools.in_process import ProgramRunner
 from train import main
 
@@ -43,21 +42,6 @@ def add_games(root: Path, generation: int, count: int = 8) -> None:
 
 def checkpoint(config: TrainConfig) -> dict[str, Any]:
     return tensors(config.output.with_name("rl-state.ckpt"))
-
-
-def train_until(config: TrainConfig, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Train and stop after so many steps of the run."""
-    original = Trainer.step
-
-    def step_and_signal(self, samples, symmetries):
-        loss = original(self, samples, symmetries)
-        if self.progress.step == step:
-            os.kill(os.getpid(), signal.SIGTERM)
-        return loss
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "step", step_and_signal)
-        assert train(config, REINFORCEMENT) == "SIGTERM"
 
 
 def test_generations_go_on_from_each_other(config: TrainConfig, tmp_path: Path) -> None:
@@ -111,7 +95,7 @@ def test_a_resumed_generation_equals_the_uninterrupted_one(
     train(config, REINFORCEMENT)
     steps = [checkpoint(other)["progress"]["step"], checkpoint(config)["progress"]["step"]]
     assert steps[0] + stop_at <= steps[1]
-    train_until(other, steps[0] + stop_at, monkeypatch)
+    train_until(other, steps[0] + stop_at, monkeypatch, REINFORCEMENT)
     assert checkpoint(other)["progress"]["batch"] == stop_at
     assert train(other, REINFORCEMENT) == ""
     whole, parts = checkpoint(config), checkpoint(other)
@@ -149,7 +133,7 @@ def test_settings_count_from_the_moment_they_are_set(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("learning_param.WEIGHT_DECAY", 0.5)
-    train_until(config, 2, monkeypatch)
+    train_until(config, 2, monkeypatch, REINFORCEMENT)
     monkeypatch.setattr("learning_param.WEIGHT_DECAY", 0.25)
     assert train(replace(config, learning_rate=0.003), REINFORCEMENT) == ""
     (group,) = checkpoint(config)["optimizer"]["param_groups"]
@@ -157,7 +141,7 @@ def test_settings_count_from_the_moment_they_are_set(
 
 
 def test_another_optimizer_starts_with_fresh_momentum(config: TrainConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    train_until(config, 2, monkeypatch)
+    train_until(config, 2, monkeypatch, REINFORCEMENT)
     assert train(replace(config, optimizer="muon"), REINFORCEMENT) == ""
     assert checkpoint(config)["progress"]["step"] == 5
     assert len(checkpoint(config)["optimizer"]["param_groups"]) == 2
@@ -169,9 +153,9 @@ def test_a_checkpoint_moves_between_number_formats(
     # A GPU of the older kind scales its losses in float16, a CPU does not: either goes on from the other.
     formats = [MixedPrecision("cpu", torch.float16), FullPrecision(), MixedPrecision("cpu", torch.float16)]
     monkeypatch.setattr("nn.training.trainer.choose_precision", lambda device: formats.pop(0))
-    train_until(config, 2, monkeypatch)
+    train_until(config, 2, monkeypatch, REINFORCEMENT)
     assert "scale" in checkpoint(config)["precision"]
-    train_until(config, 4, monkeypatch)
+    train_until(config, 4, monkeypatch, REINFORCEMENT)
     assert checkpoint(config)["precision"] == {}
     assert train(config, REINFORCEMENT) == ""
     assert checkpoint(config)["progress"]["step"] == 5 and not formats
@@ -180,7 +164,7 @@ def test_a_checkpoint_moves_between_number_formats(
 def test_other_games_restart_the_pass_but_not_the_run(
     config: TrainConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    train_until(config, 2, monkeypatch)
+    train_until(config, 2, monkeypatch, REINFORCEMENT)
     add_games(tmp_path, 1, 10)
     assert train(config, REINFORCEMENT) == ""
     trainer = Trainer(config, REINFORCEMENT)
