@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
 
@@ -19,9 +20,8 @@ def make_trainer(data_dir: Path, group: ProcessGroup | None = None) -> Trainer:
     """Return a trainer with seeded weights; in full precision on every machine, so that sums are the same in parts."""
     config = TrainConfig(board_sizes=(5,), filters=4, blocks=1, batch_size=SAMPLES, use_gpu=False, data_dir=data_dir,
                          value_weight=1.0, output=data_dir / "sl-model.bin")
-    trainer = Trainer(config, SUPERVISED, group)
-    trainer.precision = FullPrecision()
-    return trainer
+    with patch("nn.training.trainer.choose_precision", lambda _: FullPrecision()):
+        return Trainer(config, SUPERVISED, group)
 
 
 def take_steps(data_dir: Path) -> dict[Any, Any]:
