@@ -155,6 +155,7 @@ def test_what_kernels_do_not_know_another_runtime_runs(activation: str, name: st
     save_network(PooledNet(PooledConfig(filters=16, blocks=1, activation=activation)), tmp_path / "x.bin")
     machine.setenv(RUNTIME_VARIABLE, "kernels")
     machine.setattr("nn.inference.loading.has_openvino", lambda: False)
+    machine.setattr("nn.inference.evaluator.choose_half_dtype", lambda _: None)
     evaluator = load_evaluator(tmp_path / "x.bin", 5, threads=1)
     assert name in evaluator.description and ("kernels" in evaluator.description) == (activation == "relu")
 
