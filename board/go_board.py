@@ -340,7 +340,7 @@ def _rebuild(board_size: int, rules_of_game: Rules, start: np.ndarray, handicap:
 
 
 def copy_board(dst: GoBoard, src: GoBoard) -> None:
-    """Make `dst` equal to `src`, komi, rules and handicap included; both have the same size."""
+    """Make `dst` equal to `src`, komi, rules and handicap included; raises ValueError for boards of two sizes."""
     if dst.board_size != src.board_size:
         raise ValueError(f"cannot copy a board of size {src.board_size} to one of size {dst.board_size}")
     dst.rules = src.rules
