@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from board.stone import Stone
 from sgf.grammar import NO_MOVES, TOO_LONG, UNREADABLE, WRONG_SIZE, Node, SGFError, read_main_lines, to_utf8
 from sgf.reader import SGFReader
 
@@ -151,7 +152,8 @@ def to_kifu(name: str, reader: SGFReader) -> Kifu:
     black, white = reader.black_stones, reader.white_stones
     rates = map(reader.get_win_rate, range(len(reader.moves)))
     return Kifu(
-        name, np.array(black + white, dtype=np.int16), np.array([1] * len(black) + [2] * len(white), dtype=np.int8),
+        name, np.array(black + white, dtype=np.int16),
+        np.array([Stone.BLACK] * len(black) + [Stone.WHITE] * len(white), dtype=np.int8),
         np.array(reader.moves, dtype=np.int16), np.array(reader.colors, dtype=np.int8),
         reader.get_value_label(),
         np.array([np.nan if rate is None else rate for rate in rates], dtype=np.float32),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from board.state import BLACK
 from nn.data.data_file import Blocks, DataError, read_arrays, write_arrays
 from nn.data.game_encoder import GameEncoder
 from nn.data.labels import Labels, pack_policies
@@ -57,7 +58,7 @@ def new_game_arrays(games: list[Kifu], labels: list[Labels | None], board_size: 
 
 def game_owner(encoder: GameEncoder, game: Kifu) -> np.ndarray:
     """Return who owns each point in the end, int8 [S*S]: 1 Black, -1 White, 0 nobody or unknown."""
-    return encoder.ownership(game)[0] * (1 if game.color[0] == 1 else -1)
+    return encoder.ownership(game)[0] * (1 if game.color[0] == BLACK else -1)
 
 
 def policy_labels(policy: np.ndarray, points: int) -> Labels:

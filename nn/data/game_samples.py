@@ -16,7 +16,17 @@ import numpy as np
 
 from board.geometry import SYMMETRIES, get_geometry
 from board.rules import play_recorded
-from board.state import History, State, clear_state, copy_words, new_history, new_state, start_history, turn_to
+from board.state import (
+    BLACK,
+    History,
+    State,
+    clear_state,
+    copy_words,
+    new_history,
+    new_state,
+    start_history,
+    turn_to,
+)
 from board.string import set_up_stones
 from common.cores import count_usable_cores
 from common.kernel import kernel
@@ -196,7 +206,7 @@ class GameSamples(TrainingData):
         """Return the samples with these numbers, in their order."""
         games, actions = self._games, self.board_size**2 + 1
         number = np.searchsorted(games.start, rows, side="right") - 1
-        side = np.where(games.color[rows] == 1, 1.0, -1.0).astype(np.float32)
+        side = np.where(games.color[rows] == BLACK, 1.0, -1.0).astype(np.float32)
         known = ~np.isnan(games.labels.lead[rows])
         move = self._index[games.pos[rows]]
         policy = unpack_policies(games.labels, self._label_start, rows, actions)
