@@ -19,7 +19,7 @@ SHAPE = ("board_sizes", "head", "features", "block", "activation", "norm", "filt
 CONSTANTS = ("MOMENTUM", "WEIGHT_DECAY", "MUON_MOMENTUM", "MUON_WEIGHT_DECAY", "ADAM_WEIGHT_DECAY", "SAM_RADIUS",
              "LEARNING_SCHEDULE", "PASSES_PER_EPOCH", "POSITIONS_PER_GAME")
 # What an interrupted pass over the games must share, beside the data, to go on at the very batch.
-PASS = ("seed", "batch_size", "test_share")
+SAME_IN_A_PASS = ("seed", "batch_size", "test_share")
 
 
 class DamagedCheckpoint(TrainError):
@@ -154,7 +154,7 @@ def plan_reinforcement(
     is_same = is_same_data(old.get("data"), own["data"])
     if is_over and is_same:
         return Resume.DONE
-    same_pass = is_same and saved.generation == target.generation and all(old.get(name) == own[name] for name in PASS)
-    if not same_pass:
+    is_same_pass = all(old.get(name) == own[name] for name in SAME_IN_A_PASS)
+    if not (is_same and saved.generation == target.generation and is_same_pass):
         return Resume.NEW_DATA
     return Resume.EXACT
