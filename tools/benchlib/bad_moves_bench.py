@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from board.constant import PASS
 from board.go_board import GoBoard
+from board.state import BLACK, WHITE
 from board.stone import Stone
 from nn.classifier import judge_points, new_judge, read_classifier, weigh
 from nn.data.data_file import DataError
@@ -23,13 +25,13 @@ from tools.benchlib.measure import BenchSettings, Figure, NoGamesError, measure_
 def list_boards(game: Kifu) -> Iterator[tuple[GoBoard, Stone]]:
     """Yield the positions of a game that are samples, and who is to move."""
     board = GoBoard(game.size, game.komi)
-    board.set_up([int(pos) for pos, color in zip(game.setup_pos, game.setup_color, strict=True) if color == 1],
-                 [int(pos) for pos, color in zip(game.setup_pos, game.setup_color, strict=True) if color == 2], None)
+    black, white = (game.setup_pos[game.setup_color == color].tolist() for color in (BLACK, WHITE))
+    board.set_up(black, white)
     for pos, number in zip(game.pos, game.color, strict=True):
         color = Stone(int(number))
         if not board.is_legal(int(pos), color):
             return
-        if pos > 0 and board.is_legal_not_eye(int(pos), color):
+        if pos != PASS and board.is_legal_not_eye(int(pos), color):
             yield board, color
         board.put_stone(int(pos), color)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from board.constant import PASS
 from board.geometry import get_geometry
 from board.go_board import GoBoard
 from board.playout import ANSWER_CHANCE, NEVER, SELF_ATARI_LIMIT, playout_ownership
@@ -150,9 +151,9 @@ def from_policy(evaluator: Evaluator) -> Way:
 
 def draw_move(board: GoBoard, logits: np.ndarray, rng: np.random.Generator) -> int:
     """Return a move drawn from the policy (temperature 1) among legal ones that fill no own eye, and PASS."""
-    moves = [0, *board.get_all_legal_pos(board.get_to_move(), fill_eyes=False)]
+    moves = [PASS, *board.get_all_legal_pos(board.get_to_move(), fill_eyes=False)]
     index = get_geometry(board.board_size).policy_index
-    values = np.array([logits[-1] if pos == 0 else logits[index[pos]] for pos in moves], dtype=np.float64)
+    values = np.array([logits[-1] if pos == PASS else logits[index[pos]] for pos in moves], dtype=np.float64)
     return moves[int(rng.choice(len(moves), p=to_policy(values)))]
 
 

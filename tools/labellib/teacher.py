@@ -15,6 +15,7 @@ import numpy as np
 
 from board.coordinate import Coordinate
 from board.geometry import get_geometry
+from board.state import BLACK, WHITE
 from common.exit_status import ProgramError
 from nn.data.labels import Labels, pack_ownership, pack_policies
 from sgf.collection import Kifu
@@ -22,7 +23,7 @@ from sgf.collection import Kifu
 # Games that the engine is given ahead of the answers.
 GAMES_AHEAD = 16
 END_SECONDS = 5.0
-COLORS = {1: "B", 2: "W"}
+COLORS = {BLACK: "B", WHITE: "W"}
 # How an engine answers lines of JSON that it takes for commands of GTP.
 GTP_FAILURE = b"?"
 
