@@ -15,7 +15,7 @@ from torch.nn import functional
 from nn.katago_feature import KATAGO_PLANES, PASSED
 from nn.model_file import KATAGO_SIZES
 from nn.network.katago_file import KataGoFile
-from nn.network.pooled_net import MIDDLE_SIZE, pool
+from nn.network.pooled_net import MIDDLE_SIZE, SIZE_UNIT, pool
 
 VERSIONS = range(8, 18)
 # What the files say of their inputs, in all of these versions.
@@ -25,6 +25,8 @@ VECTOR_INDEX = [0, 1, 2, 3, 4, 5, 14, 18]
 KO_RULE = {6: 1.0, 7: 0.5}
 # Points per unit of the lead where the file does not say.
 LEAD_UNIT = 20.0
+# What is taken off the squared size in the third mean of the value head.
+SQUARE_SHIFT = 0.1
 MAX_BLOCKS, MAX_NESTING = 500, 4
 
 Activation = Callable[[torch.Tensor], torch.Tensor]
@@ -248,8 +250,8 @@ class Heads(nn.Module):
         points = self.points(plain.flatten(start_dim=2).transpose(1, 2)).squeeze(2)
         pass_move = self.pass_move(self.activate_pass(self.pass_hidden(summary)))
         value = self.activate_value(value)
-        mean, offset = value.mean((2, 3)), features.shape[2] - MIDDLE_SIZE
-        summary = torch.cat((mean, mean * (offset * 0.1), mean * (offset * offset * 0.01 - 0.1)), dim=1)
+        mean, offset = value.mean((2, 3)), (features.shape[2] - MIDDLE_SIZE) / SIZE_UNIT
+        summary = torch.cat((mean, mean * offset, mean * (offset * offset - SQUARE_SHIFT)), dim=1)
         hidden = self.activate_hidden(self.value_hidden(summary))
         win, loss = torch.softmax(self.value(hidden)[:, :2], dim=1).unbind(1)
         lead = self.scores(hidden)[:, 2] * self.lead_unit

@@ -19,6 +19,7 @@ from nn.inference.steps.kernels import LEAD, LOGITS, OWNERSHIP, VALUE
 from nn.inference.steps.table import StepTable
 from nn.inference.steps.writer import StepWriter, UnknownPart, pad_groups, to_array, to_sixteens
 from nn.network.katago import (
+    SQUARE_SHIFT,
     Heads,
     KataGoNet,
     NestedBottleneckBlock,
@@ -266,7 +267,7 @@ def merge_value_means(weight: np.ndarray, board_size: int) -> np.ndarray:
     """Return weights [F, K] of means from KataGo's [F, 3 K] of means scaled in three ways."""
     mean, scaled, squared = np.split(weight, 3, axis=1)
     offset = (board_size - MIDDLE_SIZE) / SIZE_UNIT
-    return mean + offset * scaled + (offset * offset - 0.1) * squared
+    return mean + offset * scaled + (offset * offset - SQUARE_SHIFT) * squared
 
 
 def make_steps(network: Network, board_size: int | None) -> StepTable:
