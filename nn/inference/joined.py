@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from nn.inference.board_evaluator import Answers, BoardEvaluator, CompositeEvaluator, NetworkFacts
+from nn.evaluation import Answers
+from nn.inference.board_evaluator import BoardEvaluator, CompositeEvaluator, NetworkFacts
 from nn.plane_sets import AND
 
 # Least chance of a move in an ensemble: its logit stays a number.

@@ -9,7 +9,8 @@ from queue import SimpleQueue
 
 import numpy as np
 
-from nn.inference.board_evaluator import Answers, BoardEvaluator, CompositeEvaluator
+from nn.evaluation import Answers
+from nn.inference.board_evaluator import BoardEvaluator, CompositeEvaluator
 
 
 class SharedEvaluator(CompositeEvaluator):

@@ -16,7 +16,8 @@ from nn.data.game_encoder import GameEncoder
 from nn.data.game_file import new_game_arrays
 from nn.data.game_samples import GameSamples, NamedGames
 from nn.data.labels import Labels, read_all_labels
-from nn.inference.board_evaluator import Answers, BoardEvaluator
+from nn.evaluation import Answers
+from nn.inference.board_evaluator import BoardEvaluator
 from nn.inference.loading import load_evaluator
 from sgf.collection import Kifu, cut_into_pieces, list_sgf_files, read_pieces
 from sgf.grammar import SGFError
