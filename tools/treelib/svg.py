@@ -29,7 +29,7 @@ STYLE = f"""text{{{FONT};font-size:12px;fill:#1c1f23}}.t{{font-size:16px;font-we
 def draw_grid(size: int) -> str:
     """Return the empty board: wood, lines, star points, coordinates."""
     low, high = MARGIN, MARGIN + (size - 1) * CELL
-    whole = high + MARGIN
+    whole = board_side(size)
     lines = "".join(f"M{low} {low + i * CELL}H{high}M{low + i * CELL} {low}V{high}" for i in range(size))
     parts = [f'<rect width="{whole}" height="{whole}" rx="4" fill="#e3b76c"/>',
              f'<path d="{lines}" stroke="#5d4420" fill="none"/>']
