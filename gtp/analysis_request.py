@@ -109,13 +109,15 @@ class RequestParser:
         """Take in `avoid` or `allow` COLOR MOVES DEPTH."""
         from mcts.restriction import Restriction
 
-        color = get_color(self._command, self._next(), f"{kind} needs color, moves and depth")
-        index = self._next()
-        text = self._command.args[index] if index < len(self._command.args) else ""
-        moves = [pos for word in text.split(",") if word for pos in self._expand(word)]
+        usage = f"{kind} needs color, moves and depth"
+        if len(self._command.args) < self._index + 3:
+            raise GtpError(usage)
+        color = get_color(self._command, self._next(), usage)
+        words = self._command.args[self._next()].split(",")
+        moves = [pos for word in words if word for pos in self._expand(word)]
         depth = self._count("depth", 1)
         if not moves:
-            raise GtpError(f"{kind} needs color, moves and depth")
+            raise GtpError(usage)
         if self._kinds.get(color, kind) != kind or (kind == "allow" and color in self._kinds):
             raise GtpError("allow may be given once for a color, and not together with avoid")
         self._kinds[color] = kind

@@ -14,7 +14,7 @@ import pytest
 from board.stone import Stone
 from gtp.analysis_format import OWNERSHIP_LETTERS, encode_ownership
 from gtp.analysis_request import KATA_FLAGS, AnalysisRequest, RequestParser
-from gtp.protocol import parse_line
+from gtp.protocol import GtpError, parse_line
 from gtp.reader import InputLine, LineReader
 from tests.gtp.players import SLOW_START, Controller, FakeEvaluator
 from tests.mcts.evaluators import TellingEvaluator
@@ -130,6 +130,12 @@ def banned(gtp: Controller, request: AnalysisRequest, color: Stone) -> dict[str,
 def test_any_two_corners_name_a_rectangle(gtp: Controller, corners: str):
     points = banned(gtp, parse(gtp, f"avoid b {corners} 3"), Stone.BLACK)
     assert points == dict.fromkeys(("A1", "B1", "C1", "A2", "B2", "C2"), 3)
+
+
+@pytest.mark.parametrize("text", ["avoid", "avoid b", "allow b C3", "avoid b , 1"])
+def test_a_restriction_names_what_it_lacks(gtp: Controller, text: str):
+    with pytest.raises(GtpError, match=f"{text.split()[0]} needs color, moves and depth"):
+        parse(gtp, text)
 
 
 def test_avoid_and_allow(gtp: Controller):
