@@ -442,6 +442,13 @@ def test_a_phone(browser: Browser, address: str) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") == 360
         page.tap('.shudan-vertex[data-x="2"][data-y="2"]')
         expect_stones(page, 1, 1)
+        page.set_viewport_size({"width": 320, "height": 568})  # as small, too, as a page of 1280 at 400 %
+        page.click("#language")  # to the longer words
+        page.click("[data-do=new]")
+        assert page.evaluate("(d => d.scrollWidth - d.clientWidth)(document.getElementById('new-dialog'))") == 0
+        page.keyboard.press("Escape")
+        page.click("#language")
+        page.set_viewport_size({"width": 360, "height": 740})
     box = page.locator(".shudan-goban").bounding_box()
     assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 360
     expect(page.locator("[data-do=pass]")).to_have_text("パス")
