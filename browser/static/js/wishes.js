@@ -11,9 +11,14 @@ import { say } from "./text.js";
 const MAX_FILE = 2_000_000;
 let redraw = () => {};
 
-// onChange is called after the player has changed what is shown.
+// onChange is called after the player has changed what is shown, which a reload keeps.
 export function setUpWishes(onChange) {
-  redraw = onChange;
+  const shown = JSON.parse(sessionStorage.getItem("shown") ?? "null");
+  if (shown) [$("view").value, $("ownership").checked] = shown;
+  redraw = () => {
+    sessionStorage.setItem("shown", JSON.stringify([$("view").value, $("ownership").checked]));
+    onChange();
+  };
 }
 
 const go = (node) => node && connection.send("go", { node: node.id });
