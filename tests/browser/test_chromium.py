@@ -451,6 +451,10 @@ def test_a_phone(browser: Browser, address: str) -> None:
         page.click("[data-do=new]")
         assert page.evaluate("(d => d.scrollWidth - d.clientWidth)(document.getElementById('new-dialog'))") == 0
         page.keyboard.press("Escape")
+        page.check("#analyze")
+        expect(page.locator("#candidates tbody tr").first).to_be_visible()
+        assert page.evaluate("(b => b.scrollWidth - b.clientWidth)(document.getElementById('candidates-box'))") == 0
+        page.uncheck("#analyze")
         page.click("#language")
         page.set_viewport_size({"width": 360, "height": 740})
     box = page.locator(".shudan-goban").bounding_box()
