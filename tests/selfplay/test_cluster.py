@@ -155,6 +155,7 @@ def test_a_node_joins_and_another_is_lost(root: Path, tmp_path: Path, cluster: A
     after = games(folder)
     assert moves(after) == moves(games(tmp_path / "local" / "1")) and len(after) == count
     assert {name: (after[name], (folder / name).stat().st_mtime_ns) for name in before} == before
+    cluster.wait_for_nodes()  # until the head knows that one is gone: the next test counts them
     assert {path.name for path in folder.iterdir()} == {BATCH_FILE, LOG_FILE, *after}
 
 
