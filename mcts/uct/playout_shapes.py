@@ -8,10 +8,10 @@ that number, and in each of them one point has more neighbors than any other: th
 import numpy as np
 
 from board.constant import PASS
-from board.pattern import ORTHOGONAL
-from board.state import EMPTY, OUT_OF_BOARD, WIDTH, State
+from board.pattern import DIAGONAL, ORTHOGONAL
+from board.state import BLACK, EMPTY, OUT_OF_BOARD, WHITE, WIDTH, State
 from common.kernel import kernel
-from mcts.uct.playout_board import CODES
+from mcts.uct.pattern_table import cells_of_codes
 
 LARGEST_SHAPE = 6
 SQUARE_FOUR = 16
@@ -101,15 +101,15 @@ def list_region(state: State, start: int, cells: np.ndarray, begin: int, seen: n
 
 def find_small_regions() -> np.ndarray:
     """Return a bit for each code of the eight cells around an empty point, uint8 [8192] (may_be_small)."""
-    code = np.arange(CODES)
-    empty = ~(code | code >> 1)
-    north, west, east, south = (empty >> 2 * place & 1 for place in ORTHOGONAL)
-    # The lower bits of the cells that touch the point, or an empty point that does.
-    reach = 0x1144 | north | west | (north | east) << 4 | (south | west) << 10 | (south | east) << 14
-    black, white = code & ~(code >> 1) & reach, code >> 1 & ~code & reach
-    points = sum((empty & reach) >> 2 * cell & 1 for cell in range(8))
-    is_small = (points > 0) & (points < LARGEST_SHAPE) & ((black == 0) | (white == 0))
-    return np.packbits(is_small, bitorder="little")
+    cells = cells_of_codes()
+    empty = cells == EMPTY
+    north, west, east, south = ORTHOGONAL
+    reached = np.ones_like(empty)  # beside the point, or beside an empty point that is
+    for corner, sides in zip(DIAGONAL, ((north, west), (north, east), (south, west), (south, east)), strict=True):
+        reached[:, corner] = empty[:, sides].any(axis=1)
+    points = (empty & reached).sum(axis=1)
+    has_both = ((cells == BLACK) & reached).any(axis=1) & ((cells == WHITE) & reached).any(axis=1)
+    return np.packbits((points > 0) & (points < LARGEST_SHAPE) & ~has_both, bitorder="little")
 
 
 SMALL_REGIONS = find_small_regions()
