@@ -35,6 +35,10 @@ expect.set_options(timeout=1000 * PATIENCE)
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 RECORD = "(;FF[4]GM[1]SZ[5]KM[3.5]PB[Kuro];B[cc];W[bb](;B[dd];W[ee])(;B[cb]))"
+# A folder that is watched, as the server tells of it.
+FOLDER = {"folder": "self-play", "tables": [], "archive": {
+    "generation": 3, "games": 2, "wanted": None, "perHour": None, "secondsLeft": None, "settings": {},
+    "newest": [1, 2], "newestFrom": 3}}
 
 
 @pytest.fixture(scope="module")
@@ -500,3 +504,22 @@ def test_the_runs_that_are_watched(browser: Browser, address: str) -> None:
         page.uncheck(".run:has-text('sl') input")
         expect(page.locator("figure")).to_have_count(7)
     context.close()
+
+
+def test_a_watched_game_that_is_gone_or_empty_is_told(page: Page) -> None:
+    page.route("**/runs/data", lambda route: route.fulfill(json=[FOLDER]))
+    page.route("**/runs/0/3/2", lambda route: route.fulfill(body=""))
+    page.click("header a")
+    expect(page.locator("#game-0-1")).to_be_visible()
+    page.click("#game-0-1")
+    expect(page.locator("#notice")).to_have_text("Game 1 is not there any more, or cannot be read.")
+    assert page.evaluate("""() => new Promise((resolve) => new MutationObserver(
+        () => resolve(!document.getElementById("notice").hidden)
+    ).observe(document.getElementById("cards"), { childList: true }))""")  # the next look at the files leaves it there
+    page.route("**/runs/0/3/1", lambda route: route.abort())
+    page.click("#game-0-1")
+    expect(page.locator("#notice")).to_contain_text("The server does not answer")
+    assert page.context.pages == [page]
+    with page.expect_popup() as opened:
+        page.click("#game-0-2")
+    expect(opened.value.locator("#notice")).to_contain_text("this game cannot be read")

@@ -1,7 +1,7 @@
 // The runs that are watched: cards with numbers, and curves of all chosen runs in the same charts.
 
 import { makeLink } from "./link.js";
-import { $, drawWithFocus, setUpPage } from "./page.js";
+import { $, drawWithFocus, notify, setUpPage } from "./page.js";
 import { say } from "./text.js";
 
 const POLL_MS = 5000;
@@ -47,7 +47,7 @@ async function look() {
     if (answer.status === 401) location.reload(); // the server wants another token now
     if (!answer.ok) throw new Error(answer.statusText);
     folders = await answer.json();
-    $("notice").hidden = true;
+    if ($("notice").textContent === say("closed")) $("notice").hidden = true; // any other line has its own time
   } catch {
     $("notice").textContent = say("closed");
     $("notice").hidden = false;
@@ -113,8 +113,11 @@ async function openGame(folder, generation, number) {
   const tab = window.open("about:blank");
   if (!tab) return; // the browser allows none
   tab.sessionStorage.clear(); // a copy of this tab's, whose game is another one
-  const answer = await fetch(`/runs/${folder}/${generation}/${number}`);
-  if (!answer.ok) return tab.close();
+  const answer = await fetch(`/runs/${folder}/${generation}/${number}`).catch(() => null);
+  if (!answer?.ok) {
+    tab.close();
+    return notify(say(answer ? "noGame" : "closed", number));
+  }
   const link = await makeLink(await answer.text(), []);
   tab.location = link.replace("/runs#", "/#");
 }

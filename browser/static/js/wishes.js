@@ -153,7 +153,7 @@ window.onhashchange = openLink;
 
 export async function openLink() {
   const linked = await readLink();
-  if (linked?.sgf) connection.send("load", linked);
+  if (typeof linked?.sgf === "string") connection.send("load", linked);
   else if (linked !== null) notify(say("badLink"));
 }
 
