@@ -523,3 +523,10 @@ def test_a_watched_game_that_is_gone_or_empty_is_told(page: Page) -> None:
     with page.expect_popup() as opened:
         page.click("#game-0-2")
     expect(opened.value.locator("#notice")).to_contain_text("this game cannot be read")
+
+
+def test_a_table_without_rows_has_no_step(page: Page) -> None:
+    table = {"name": "sl", "key": "step", "columns": {"step": []}, "age": 1}
+    page.route("**/runs/data", lambda route: route.fulfill(json=[FOLDER | {"tables": [table]}]))
+    page.click("header a")
+    expect(page.locator(".run")).to_have_text(re.compile(r"sl: nothing yet, changed 1 s ago"))

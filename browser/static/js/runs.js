@@ -82,8 +82,10 @@ function drawCard(folder, index, runs) {
     box.onchange = () => { hidden[box.checked ? "delete" : "add"](run.id); draw(); };
     const mark = make("span", { className: "mark" });
     mark.style.background = run.color;
-    const last = run.columns[run.key].at(-1) ?? 0;
-    card.append(make("label", { className: "run" }, box, mark, ` ${run.name}: ${say(run.key)} ${last}, ${say("changed", duration(run.age))}`));
+    const last = run.columns[run.key].at(-1);
+    const place = last === undefined ? say("noRows") : `${say(run.key)} ${last}`;
+    const text = ` ${run.name}: ${place}, ${say("changed", duration(run.age))}`;
+    card.append(make("label", { className: "run" }, box, mark, text));
   }
   if (folder.archive) drawArchive(card, folder.archive, index);
   return card;
