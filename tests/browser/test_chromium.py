@@ -530,3 +530,14 @@ def test_a_table_without_rows_has_no_step(page: Page) -> None:
     page.route("**/runs/data", lambda route: route.fulfill(json=[FOLDER | {"tables": [table]}]))
     page.click("header a")
     expect(page.locator(".run")).to_have_text(re.compile(r"sl: nothing yet, changed 1 s ago"))
+
+
+def test_a_file_that_is_dropped_on_the_dialog_of_a_new_game_takes_its_place(page: Page) -> None:
+    page.click("[data-do=new]")
+    page.evaluate("""record => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([record], "game.sgf"));
+        document.getElementById("new-dialog").dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true }));
+    }""", RECORD)
+    expect(page.locator("#tree circle")).to_have_count(6)
+    expect(page.locator("#new-dialog")).to_be_hidden()

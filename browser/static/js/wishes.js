@@ -159,6 +159,7 @@ export async function openLink() {
 
 // In which letters a record is written the server finds out.
 async function openFile(file) {
+  $("new-dialog").close(); // who drops a file there wants that game, not a new one
   if (file.size > MAX_FILE) return notify(say("tooLong"));
   connection.send("load", { file: toBase64(new Uint8Array(await file.arrayBuffer())), path: [] });
 }
