@@ -541,3 +541,11 @@ def test_a_file_that_is_dropped_on_the_dialog_of_a_new_game_takes_its_place(page
     }""", RECORD)
     expect(page.locator("#tree circle")).to_have_count(6)
     expect(page.locator("#new-dialog")).to_be_hidden()
+
+
+def test_a_message_has_more_than_half_of_a_narrow_page(page: Page) -> None:
+    page.set_viewport_size({"width": 320, "height": 568})
+    load(page, "hello")
+    expect(page.locator("#notice")).to_be_visible()
+    box = page.locator("#notice").bounding_box()
+    assert box is not None and box["width"] > 240 and box["x"] >= 0 and box["x"] + box["width"] <= 320
