@@ -549,3 +549,21 @@ def test_a_message_has_more_than_half_of_a_narrow_page(page: Page) -> None:
     expect(page.locator("#notice")).to_be_visible()
     box = page.locator("#notice").bounding_box()
     assert box is not None and box["width"] > 240 and box["x"] >= 0 and box["x"] + box["width"] <= 320
+
+
+def test_territory_and_runs_keep_their_colors_where_a_high_contrast_is_forced(page: Page) -> None:
+    def colors(selector: str) -> int:
+        """Return how many backgrounds these elements have."""
+        number: int = page.evaluate("""selector => new Set(Array.from(document.querySelectorAll(selector),
+            (element) => getComputedStyle(element).backgroundColor)).size""", selector)
+        return number
+
+    page.emulate_media(forced_colors="active")
+    load(page, "(;GM[1]SZ[5]KM[3.5]AB[ba][bb][bc][bd][be]AW[da][db][dc][dd][de])")
+    page.check("#analyze")
+    expect(page.locator(".shudan-paint_1").first).to_be_attached()
+    expect(page.locator(".shudan-paint_-1").first).to_be_attached()
+    assert colors(".shudan-paint_1 .shudan-paint > .shudan-inner, .shudan-paint_-1 .shudan-paint > .shudan-inner") == 2
+    page.click("header a")
+    expect(page.locator(".mark")).to_have_count(2)
+    assert colors(".mark") == 2
