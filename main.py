@@ -193,7 +193,8 @@ def find_files(arguments: dict[str, Any]) -> None:
               default=EngineOptions.expansion_threshold,
               help="Visits of a position before its moves are looked at, as in AlphaGo; for a search with a network.")
 @click.option("--solve", type=click.BOOL, default=EngineOptions.solve, show_default=True,
-              help="Prove positions won, drawn or lost to the end of the game, and back that up (--search puct).")
+              help="Prove positions won, drawn or lost to the end of the game, and back that up (--search puct); with "
+                   "--tactics and --leaf-tactics N also where all but a small part of the board is settled.")
 @click.option("--skip-settled", type=click.BOOL, default=EngineOptions.skip_settled, show_default=True,
               help="Consider no moves into areas that are pass-alive, where nothing can change any more.")
 @click.option("--playouts", type=click.IntRange(0, MAX_PLAYOUTS),

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from board.constant import NO_MOVE
 from board.go_board import GoBoard
 from board.stone import Stone
 from common.quick_call import QuickCall
@@ -23,6 +24,7 @@ from mcts.params import Plan, SearchParams, Selection
 from mcts.pruning import prune_batch
 from mcts.relay import Relay
 from mcts.search_kernels import back_up_batch, raise_least_priors, raise_priors, select_batch
+from mcts.tactics.ending import new_ending_work, prove_ending, solve_ending
 from mcts.tactics.hints import hint_leaf, hint_root, new_tactician
 from mcts.tree_arrays import NODES, ROOT, Answer, Batch, Position, Tree, bring_forward, new_batch
 from nn.evaluation import Evaluation
@@ -30,7 +32,7 @@ from nn.feature import Encoder, Evaluator, plane_set_of
 
 # The entries of a batch that belong to one call; all else is shared by the batches of a search.
 OF_ONE_CALL = ("positions", "leaf", "path", "length", "share", "playout_value", "playout", "owner", "queue",
-               "random_state")
+               "random_state", "outcome")
 # Positions that one of several calls is filled up with where the others are empty.
 LEAST_AHEAD = 2
 
@@ -112,6 +114,8 @@ class NetworkCalls:
         plane_set = plane_set_of(evaluator)
         self._tactician = new_tactician(board_size, params.tactics, is_root=True)
         self._leaf_tactician = new_tactician(board_size, params.tactics, is_root=False)
+        self._tactics = params.tactics
+        self._ending = new_ending_work(board_size) if params.selection.solve else None
         batches = [new_batch(board_size, leaves, plane_set) for _ in range(self.at_once)]
         self.batch = batches[0]
         self.batch.filled[:] = sizes_of_calls(leaves, getattr(evaluator, "call_sizes", ()))
@@ -148,9 +152,7 @@ class NetworkCalls:
         evaluation = play_out = None
         if waiting:
             evaluation = self._prepare(lane.encode(lane.batch.positions, waiting, plan.komi), is_root)
-            if self._leaf_tactician is not None:
-                for node, position in zip(lane.batch.leaf[:waiting], lane.batch.positions.now, strict=False):
-                    raise_least_priors(tree, int(node), hint_leaf(self._leaf_tactician, position))
+            self._look_ahead(tree, lane.batch, waiting, plan, is_root)
             if plan.selection.playouts:
                 play_out = partial(lane.play_out, lane.batch, waiting, plan.komi, plan.selection)
         return self._enter(Call(lane, waiting, waiting + others, evaluation, play_out, begin))
@@ -181,10 +183,30 @@ class NetworkCalls:
                 prune_batch(tree, batch, call.waiting, answer.logits, policy_index, self._prune)
             call.lane.back_up(tree, batch, call.waiting, answer, policy_index, temperature)
 
+    def _look_ahead(self, tree: Tree, batch: Batch, waiting: int, plan: Plan, is_root: bool) -> None:
+        """Have proof-number search raise priors, and prove outcomes, of the first `waiting` positions of a batch.
+
+        Only where that is asked for. The root stays open: it is searched for its moves. Modifies tree and batch.
+        """
+        if self._leaf_tactician is None:
+            return
+        for index in range(waiting):
+            position = batch.positions.now[index]
+            raise_least_priors(tree, int(batch.leaf[index]), hint_leaf(self._leaf_tactician, position))
+            if self._ending is not None and not is_root:
+                batch.outcome[index], _ = prove_ending(self._ending, position, plan.komi, self._tactics.leaf)
+
     def hint_root(self, tree: Tree, board: GoBoard, color: Stone) -> None:
-        """Raise the priors of moves that settle a string at the root, where that is asked for. Modifies tree."""
+        """Raise the priors of moves that settle a string at the root, or the game, where that is asked for.
+
+        Modifies tree.
+        """
         if self._tactician is not None:
-            self._raise_priors(tree, ROOT, hint_root(self._tactician, board, color))
+            least = hint_root(self._tactician, board, color)
+            move = solve_ending(board, color, self._tactics.root).move if self._ending is not None else NO_MOVE
+            if move != NO_MOVE:
+                least[move] = max(float(least[move]), self._tactics.prior)
+            self._raise_priors(tree, ROOT, least)
 
     def _raise_priors(self, tree: Tree, node: int, least: np.ndarray) -> None:
         """Raise the priors of a node to at least `least` [C], and put its moves in their order. Modifies tree."""

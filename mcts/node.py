@@ -108,14 +108,17 @@ class MCTSNode:
         return MCTSNode(self._tree, index, self._has_proofs)
 
     def contenders(self) -> np.ndarray:
-        """Return the numbers of the candidates that may be the best: those proven to win where the node is won.
+        """Return the numbers of the candidates that may be the best: those proven to win, where there are any.
 
-        Else all but those that are proven to lose; all of a lost node.
+        Else all but those that are proven to lose; all of a lost node. A node may be won by a move that the tree has
+        not visited yet (mcts/tactics/ending.py).
         """
         if not self._has_proofs:
             return np.arange(self.num_children)
         if self._tree.node_kind[self.index] == WON:
-            return np.array([i for i in range(self.num_children) if self._outcome_after(i) == LOST])
+            winning = [i for i in range(self.num_children) if self._outcome_after(i) == LOST]
+            if winning:
+                return np.array(winning)
         after = self.children_index
         kind, value = self._tree.node_kind[after], self._tree.node_value[after]
         is_lost = (after != NOT_EXPANDED) & ((kind == WON) | (kind == TERMINAL) & (value == 1.0))

@@ -32,6 +32,7 @@ from mcts.tree_arrays import (
     REPETITIONS,
     ROOT,
     TERMINAL,
+    UNPROVEN,
     Answer,
     Batch,
     Position,
@@ -341,5 +342,8 @@ def back_up_batch(
         if is_ahead:
             tree.node_kind[node] = READY
             continue
+        if batch.outcome[index] != UNPROVEN:
+            tree.node_kind[node] = batch.outcome[index]
+            prove_line(tree, batch, index)
         add_virtual_loss(tree, batch, index, -1)
-        back_up(tree, batch, index, float(tree.node_value[node]), float(tree.node_lead[node]))
+        back_up(tree, batch, index, known_value(tree, node), float(tree.node_lead[node]))

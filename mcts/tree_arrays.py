@@ -98,6 +98,7 @@ class Batch(NamedTuple):
     policy: np.ndarray  # float64 [A]: one number for each edge of a node
     random_state: np.ndarray  # uint64 [1]
     filled: np.ndarray  # int32 [B + 1]: to how many positions a call of so many is filled up
+    outcome: np.ndarray  # int8 [B]: what is proven of each already (mcts/tactics/ending.py), UNPROVEN mostly
 
 
 NODE_ARRAYS = tuple(name for name in Tree._fields if name.startswith("node_"))
@@ -161,7 +162,7 @@ def new_batch(board_size: int, batch_size: int, plane_set: PlaneSet = BASIC) -> 
         np.zeros(cells, dtype=np.int8), np.zeros(cells, dtype=np.int16), np.zeros((3, cells), dtype=np.int16),
         np.ones(3, dtype=np.bool_), np.zeros(batch_size, dtype=np.float32), np.zeros(batch_size, dtype=np.float32),
         new_state(board_size), np.zeros(board_size * board_size + 1), np.zeros(1, dtype=np.uint64),
-        np.zeros(batch_size + 1, dtype=np.int32),
+        np.zeros(batch_size + 1, dtype=np.int32), np.zeros(batch_size, dtype=np.int8),
     )
 
 

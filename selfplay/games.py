@@ -177,5 +177,5 @@ def batch_of(games: Games, g: int, batch: Batch) -> Batch:
         Positions(positions.now[first:], positions.past[first:], positions.recent[first:], positions.repeats[first:]),
         games.past[g], batch.line_past, batch.leaf[first:], batch.path[first:], batch.length[first:], batch.moves,
         batch.owner, batch.queue, batch.banned, batch.superko, batch.share[first:], batch.playout_value[first:],
-        batch.playout, batch.policy, batch.random_state, batch.filled,
+        batch.playout, batch.policy, batch.random_state, batch.filled, batch.outcome[first:],
     )

@@ -231,6 +231,15 @@ def tactics(**options: Any) -> None:
 
 
 @main.command()
+@with_options(KIFU_DIR, BOARD_SIZE_OPTION, count_games(60, "Games to take the last positions of."))
+def endings(**options: Any) -> None:
+    """How long before its end a game's winner is proven, by the positions that may be looked at."""
+    from tools.benchlib.ending_bench import measure_endings
+
+    run([measure_endings], **options)
+
+
+@main.command()
 @with_options(
     *JUDGED_GAMES,
     click.option("--classifier", default=CLASSIFIER_FILE, show_default=True, help="File of train.py --task bad-moves."),

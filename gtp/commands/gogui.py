@@ -22,6 +22,7 @@ ANALYZE_COMMANDS = (
     "var/Principal variation/display_pv %m",
     "gfx/Moves that --prune keeps/display_kept_moves %m",
     "hstring/Can the string be captured?/hiyoko-solve %p",
+    "hstring/Who has won for certain?/hiyoko-ending",
     "plist/Dead stones/display_dead_stones",
     "string/Last move explained/gomill-explain_last_move",
     "param/Search parameters/search_params",

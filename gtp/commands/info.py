@@ -1,5 +1,6 @@
 """Commands that show the board and what the program knows about it."""
 
+from board.constant import NO_MOVE
 from board.stone import Stone
 from common.patience import say_if_slow
 from gtp.commands.command_group import COLOR_NAMES, CommandGroup
@@ -46,6 +47,18 @@ class InfoCommands(CommandGroup):
                 verdict = solve(board, target, color)
             moves = f", {self.format_points(list(verdict.line))}" if verdict.line else ""
             lines.append(f"{COLOR_NAMES[color]} first: {VERDICTS[verdict.result]}{moves}")
+        return "\n".join(lines)
+
+    def cmd_hiyoko__ending(self, _: Command) -> str:
+        """Answer who has won for certain, with either color to begin, and the move that wins where there is one."""
+        from mcts.tactics.ending import solve_ending
+        board, lines = self.engine.board, []  # once the search is compiled
+        for color in (Stone.BLACK, Stone.WHITE):
+            with say_if_slow():
+                winner, move = solve_ending(board, color)
+            verdict = "not settled" if winner == Stone.EMPTY else f"{COLOR_NAMES[winner]} wins"
+            moves = "" if move == NO_MOVE else f", {self.format_move(move)}"
+            lines.append(f"{COLOR_NAMES[color]} first: {verdict}{moves}")
         return "\n".join(lines)
 
     def cmd_tamago__dump_tree(self, _: Command) -> str:

@@ -396,6 +396,24 @@ def test_strings_are_counted_by_what_is_proven_of_them(tmp_path: Path, monkeypat
     assert rows[1][3:] == ["0", "-", "1", "0.0%", "0", "-"]
 
 
+def test_endings_are_counted_by_who_is_proven_to_win(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tools.benchlib import ending_bench
+
+    points = ["aa", "ba", "ca", *(f"{x}{y}" for y in "bd" for x in "abcde")]
+    moves = "".join(f";B[{point}];W[]" for point in points)
+    (tmp_path / "1.sgf").write_text(f"(;GM[1]FF[4]SZ[5]KM[0.5]{moves})")
+    monkeypatch.setattr(ending_bench, "ROWS", ((1, 1), (2, 2), (20, 20)))
+    monkeypatch.setattr(ending_bench, "NODES", (1, 100))
+    with without_compiler():
+        done = ProgramRunner().invoke(main, ["endings", "--kifu-dir", str(tmp_path), "--size", "5"])
+    assert done.exit_code == 0, done.output
+    rows = [line.split() for line in done.output.splitlines() if " to " in line]
+    assert [(row[0], row[3], row[4], row[5]) for row in rows] == [
+        ("1", "1", "1", "100.0%"), ("1", "1", "100", "100.0%"),  # two walls and three areas: all are Black's
+        ("2", "1", "1", "0.0%"), ("2", "1", "100", "100.0%"),  # he has the last stone to play
+        ("20", "1", "1", "0.0%"), ("20", "1", "100", "0.0%")]
+
+
 def test_bad_moves_are_counted_for_classifier_and_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tools.benchlib import bad_moves_bench
 
@@ -442,8 +460,8 @@ def test_a_policy_is_compared_with_the_truth() -> None:
     assert worse[0] > loss and worse[1:3] == (0.0, 0.25)
 
 
-@pytest.mark.parametrize("command", ["ownership", "judgment", "targets", "regret", "batches", "tactics", "growth",
-                                     "signature"])
+@pytest.mark.parametrize("command", ["ownership", "judgment", "targets", "regret", "batches", "tactics", "endings",
+                                     "growth", "signature"])
 def test_what_is_measured_once_takes_no_number_of_runs(command: str) -> None:
     said = call(command, "--runs", "2").output
     assert "No such option" in said and "--runs" in said and said.count("\n") == 1
