@@ -4,7 +4,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,6 +68,7 @@ class Engine(Game):
         self._source = source
         self._evaluator: Evaluator | None = None
         self._loading = threading.Lock()
+        self._is_loaded = False
         self._prepared_size = 0  # of the board for which a network was last loaded in advance
         self._tree: MCTSTree | None = None
         size = options.size or (choose_size(source.sizes) if source.sizes else None)
@@ -91,7 +92,8 @@ class Engine(Game):
         """Return the network for a board size, loading it if it is not the one at hand; raises ModelFileError."""
         with self._loading:
             if self._evaluator is None or not self._is_for(size):
-                self._evaluator = self._source.load(size)
+                with say_if_slow() if self._is_loaded else nullcontext():  # before, who loads the engine says it
+                    self._evaluator = self._source.load(size)
                 if note := getattr(self._evaluator, "note", ""):
                     print_err(f"Note: {note}")
             return self._evaluator
@@ -119,7 +121,7 @@ class Engine(Game):
 
     def _prepare(self) -> None:
         """Load the network for the board size that is wanted by now."""
-        with say_if_slow(), suppress(Exception):  # whoever needs it will be told
+        with suppress(Exception):  # whoever needs it will be told
             self._find_evaluator(self.board.board_size)
 
     @property
@@ -168,6 +170,7 @@ class Engine(Game):
                 evaluator = self._find_evaluator(size)  # the board may have another size by now
                 evaluator(compile_planes(plane_set_of(evaluator), size))  # compiles what asks the network
         self._warm_up(size)
+        self._is_loaded = True
         begin_estimates()
         if isinstance(self._evaluator, CachedEvaluator):
             self._evaluator.prepare_more()

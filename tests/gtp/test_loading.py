@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from board.stone import Stone
-from common import kernel
+from common import kernel, patience
 from engine.book import BookError
 from engine.engine import Engine, EvaluatorSource
 from engine.game import Game
@@ -142,6 +142,29 @@ def test_the_network_for_another_size_is_loaded_before_it_is_asked_for():
         time.sleep(0.01)
     engine.find_move(Stone.BLACK, time.monotonic())
     assert loaded == [9, 7]
+
+
+@pytest.mark.parametrize("in_advance", [False, True])
+def test_a_network_for_another_size_that_takes_long_is_told(
+    in_advance: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture,
+):
+    told: list[str] = []
+
+    def load(size: int | None) -> FakeEvaluator:
+        end = time.monotonic() + (5 if size == 7 else 0)
+        while time.monotonic() < end and patience.SLOW_LINE not in told:
+            told.extend(capsys.readouterr().err.splitlines())
+            time.sleep(0.01)
+        return FakeEvaluator(size or 9)
+
+    engine = Engine(EngineOptions(visits=2), EvaluatorSource(load, ANY_SIZE, warm_up=True))
+    engine.load()
+    monkeypatch.setattr(patience, "SLOW_SECONDS", 0.0)
+    engine.set_board_size(7)
+    if in_advance:
+        engine.prepare()
+    engine.find_move(Stone.BLACK, time.monotonic())
+    assert told.count(patience.SLOW_LINE) == 1
 
 
 @pytest.mark.parametrize("error", [
