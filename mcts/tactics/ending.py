@@ -61,7 +61,7 @@ class EndingWork(NamedTuple):
     tried: np.ndarray  # int16 [D]: and how many of them were looked at
 
 
-class Ending(NamedTuple):
+class ProvenEnding(NamedTuple):
     """What is proven of a position."""
 
     winner: Stone  # EMPTY where nothing is
@@ -243,11 +243,11 @@ def prove_ending(work: EndingWork, position: np.ndarray, komi: float, nodes: int
     return UNPROVEN, NO_MOVE
 
 
-def solve_ending(board: GoBoard, to_move: Stone, nodes: int = MOST_NODES) -> Ending:
+def solve_ending(board: GoBoard, to_move: Stone, nodes: int = MOST_NODES) -> ProvenEnding:
     """Return who wins on a board, by its komi, with `to_move` to begin; `nodes` as for prove_ending."""
     work, position = new_ending_work(board.board_size), new_state(board.board_size)
     position.buffer[:] = board.state.buffer
     turn_to(position, int(to_move))
     outcome, move = prove_ending(work, position.buffer, float(board.get_komi()), nodes)
     winner = {WON: Stone(to_move), LOST: Stone.get_opponent_color(Stone(to_move))}.get(outcome, Stone.EMPTY)
-    return Ending(winner, int(move))
+    return ProvenEnding(winner, int(move))

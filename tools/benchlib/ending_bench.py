@@ -18,7 +18,7 @@ ROWS = ((1, 3), (4, 6), (7, 12), (13, 24))
 MICROSECONDS = 1e6
 
 
-class Ending(NamedTuple):
+class LastPosition(NamedTuple):
     """A position of a game that was played to its end."""
 
     left: int  # moves until the end
@@ -26,15 +26,15 @@ class Ending(NamedTuple):
     to_move: Stone
 
 
-def take_endings(path: Path, board_size: int) -> list[Ending]:
+def take_endings(path: Path, board_size: int) -> list[LastPosition]:
     """Return the last positions of a game; raises ValueError and OSError."""
     game = SGFReader(path, board_size)
-    moves = game.get_n_moves()
-    return [Ending(left, after_moves(game, moves - left), game.get_color(moves - left))
+    moves = len(game.moves)
+    return [LastPosition(left, after_moves(game, moves - left), game.get_color(moves - left))
             for left in range(1, min(ROWS[-1][1], moves) + 1)]
 
 
-def describe(first: int, last: int, endings: list[Ending]) -> Iterator[str]:
+def describe(first: int, last: int, endings: list[LastPosition]) -> Iterator[str]:
     """Yield the lines of one row of the table, one for each number of positions."""
     chosen = [ending for ending in endings if first <= ending.left <= last]
     for nodes in NODES if chosen else ():
