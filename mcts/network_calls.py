@@ -26,7 +26,7 @@ from mcts.relay import Relay
 from mcts.search_kernels import back_up_batch, raise_least_priors, raise_priors, select_batch
 from mcts.tactics.ending import new_ending_work, prove_ending, solve_ending
 from mcts.tactics.hints import hint_leaf, hint_root, new_tactician
-from mcts.tree_arrays import NODES, ROOT, Answer, Batch, Position, Tree, bring_forward, new_batch
+from mcts.tree_arrays import NODES, ROOT, UNPROVEN, Answer, Batch, Position, Tree, bring_forward, new_batch
 from nn.evaluation import Evaluation
 from nn.feature import Encoder, Evaluator, plane_set_of
 
@@ -193,8 +193,9 @@ class NetworkCalls:
         for index in range(waiting):
             position = batch.positions.now[index]
             raise_least_priors(tree, int(batch.leaf[index]), hint_leaf(self._leaf_tactician, position))
-            if self._ending is not None and not is_root:
-                batch.outcome[index], _ = prove_ending(self._ending, position, plan.komi, self._tactics.leaf)
+            if self._ending is not None:
+                known = prove_ending(self._ending, position, plan.komi, self._tactics.leaf)[0]
+                batch.outcome[index] = UNPROVEN if is_root else known
 
     def hint_root(self, tree: Tree, board: GoBoard, color: Stone) -> None:
         """Raise the priors of moves that settle a string at the root, or the game, where that is asked for.

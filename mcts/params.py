@@ -24,7 +24,8 @@ class Selection(NamedTuple):
     root_fpu_reduction: float = 0.05
     # What the greatest lead adds to a win rate of 1 (mcts/puct.py); 0 where the network tells no leads.
     lead_weight: float = 0.0
-    # Whether proven wins, draws and losses are backed up as such (mcts/solver.py).
+    # Whether proven wins, draws and losses are backed up as such (mcts/solver.py): at the end of the game, and where
+    # Tactics lets a search look for them.
     solve: bool = False
     # Least prior of a move that captures or saves a large string in atari (mcts/atari.py); 0 for none.
     atari_prior: float = 0.1
@@ -62,11 +63,14 @@ class Plan(NamedTuple):
 
 
 class Tactics(NamedTuple):
-    """How far proof-number search looks for moves that settle a string, and what these gain (mcts/tactics/hints.py)."""
+    """How far proof-number search looks for moves that settle a string, and what these gain (mcts/tactics/hints.py).
 
-    root: int = 0  # positions for each string of the root's position; 0 for none
+    With Selection.solve as far as it is looked for who has won (mcts/tactics/ending.py).
+    """
+
+    root: int = 0  # positions for each string, or side that may have won, of the root's position; 0 for none
     leaf: int = 0  # and of a new position of the tree
-    prior: float = 0.3  # the least prior of a move that settles a large string
+    prior: float = 0.3  # the least prior of a move that settles a large string, or the game
 
 
 @dataclass(frozen=True)

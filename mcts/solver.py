@@ -2,7 +2,8 @@
 
 MCTS-Solver (Winands, Bjornsson and Saito, "Monte-Carlo Tree Search Solver", CG 2008), with draws: a node is WON where
 a move leads to a node that is LOST for the other side, LOST where all lead to WON ones, and DRAWN where all are proven
-and a draw is the best of them. Outcomes are those of the side to move, by the candidates that the search has.
+and a draw is the best of them. Outcomes are those of the side to move, by the candidates that the search has. Who has
+won before the end is proven elsewhere (mcts/tactics/ending.py) and backed up here.
 """
 
 from common.kernel import kernel
