@@ -5,10 +5,10 @@ import pytest
 
 from board.constant import NO_MOVE
 from board.go_board import GoBoard
-from board.state import new_state, turn_to
+from board.state import KO_POS, new_state, turn_to
 from board.stone import Stone
 from mcts.params import SearchLimit, Selection, Tactics
-from mcts.tactics.ending import EndingWork, new_ending_work, prove_ending, solve_ending
+from mcts.tactics.ending import EndingWork, mark_open, new_ending_work, prove_ending, solve_ending
 from mcts.tree import MCTSTree
 from mcts.tree_arrays import EXPANDED, LOST, UNPROVEN, WON
 from tests.gtp.players import Controller
@@ -36,8 +36,8 @@ def games() -> AllGames:
     return AllGames(3)
 
 
-@pytest.mark.parametrize("komi", [0.5, -3.0])
-def test_what_is_proven_can_be_forced_on_3x3(games: AllGames, komi: float) -> None:
+@pytest.mark.parametrize(("komi", "can_win"), [(0.5, True), (9.0, False)])  # all points of the board are a draw
+def test_what_is_proven_can_be_forced_on_3x3(games: AllGames, komi: float, can_win: bool) -> None:
     forced = {WON: games.forced_wins("b", komi), LOST: games.forced_wins("w", komi)}
     work, found, moves = new_ending_work(3), dict.fromkeys((UNPROVEN, WON, LOST), 0), 0
     for stones in list(games.score)[::2]:  # every second position, for time
@@ -51,7 +51,7 @@ def test_what_is_proven_can_be_forced_on_3x3(games: AllGames, komi: float) -> No
             games.board.grid = dict(zip(games.board.points, stones, strict=True))
             after = games.board.after((move % 5, move // 5), "b")
             assert after is not None and (tuple(after[0].values()), "w", False) in forced[WON]
-    assert min(found.values()) > 500 and moves > 500
+    assert found[LOST] > 500 and (found[WON] > 500 and moves > 500 if can_win else not found[WON])
 
 
 # Black takes five stones at C4, before they take his corner.
@@ -97,6 +97,38 @@ def test_nothing_is_claimed_after_a_pass_that_the_next_one_would_end() -> None:
     assert solve_ending(game.board, Stone.WHITE).winner == Stone.BLACK
     game.play(None, "b")
     assert solve_ending(game.board, Stone.WHITE).winner == Stone.EMPTY
+
+
+def test_nothing_is_claimed_that_hangs_on_a_ko() -> None:
+    game = Game.random(5, 26, seed=255, komi=0.5)
+    assert game.board.state.info[KO_POS] and game.stone == Stone.BLACK  # who may take it back after a move elsewhere
+    assert solve_ending(game.board, Stone.BLACK).winner == Stone.EMPTY
+
+
+def test_no_more_positions_are_looked_at_than_may_be() -> None:
+    game = Game.from_diagram(CONNECT, "w", komi=0.5)
+    assert [solve_ending(game.board, game.stone, nodes).winner for nodes in (1, 2, 100)] == [
+        Stone.EMPTY, Stone.EMPTY, Stone.WHITE]
+
+
+# Black's wall and White's, with two eyes each, and what lies between.
+BETWEEN = """
+. X . . . O .
+. X . . . O .
+. X . X . O .
+X X . O . O O
+. X . . . O .
+. X . . . O .
+. X . . . O .
+"""
+
+
+def test_points_are_open_that_are_certain_for_nobody() -> None:
+    work, game = new_ending_work(7), Game.from_diagram(BETWEEN, "b")
+    work.state.buffer[:] = game.board.state.buffer
+    assert mark_open(work) == 19
+    between = [pos for pos in range(81) if work.is_open[pos]]
+    assert {pos % 9 for pos in between} == {3, 4, 5} and len(between) == 21
 
 
 def test_komi_decides() -> None:
