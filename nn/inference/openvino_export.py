@@ -33,7 +33,10 @@ def convert(network: Network, board_size: int | None) -> openvino.Model:
         prepared = copy_for_inference(network)
         if isinstance(prepared, FoldedNet):
             prepared.multiply = multiply_exactly
-        model = openvino.convert_model(prepared, example_input=torch.zeros(EXAMPLES, planes, size, size))
+        example = torch.zeros(EXAMPLES, planes, size, size)
+        # OpenVINO would have torch trace it again, to compare: half a second, and imports that take longer.
+        traced = torch.jit.trace(prepared, example, strict=False, check_trace=False)
+        model = openvino.convert_model(traced, example_input=example)
     model.reshape({0: [-1, planes, size, size]})
     return model
 
