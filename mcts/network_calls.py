@@ -193,9 +193,9 @@ class NetworkCalls:
         for index in range(waiting):
             position = batch.positions.now[index]
             raise_least_priors(tree, int(batch.leaf[index]), hint_leaf(self._leaf_tactician, position))
-            if self._ending is not None:
-                known = prove_ending(self._ending, position, plan.komi, self._tactics.leaf)[0]
-                batch.outcome[index] = UNPROVEN if is_root else known
+            if self._ending is not None:  # at the root, too, where that of an earlier call would stay
+                batch.outcome[index] = UNPROVEN if is_root else prove_ending(
+                    self._ending, position, plan.komi, self._tactics.leaf)[0]
 
     def hint_root(self, tree: Tree, board: GoBoard, color: Stone) -> None:
         """Raise the priors of moves that settle a string at the root, or the game, where that is asked for.

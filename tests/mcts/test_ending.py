@@ -155,6 +155,14 @@ def test_the_tree_plays_what_is_proven(diagram: str, color: str, move: str, batc
     assert search(Tactics())[1] != WON
 
 
+def test_what_was_proven_is_not_said_of_the_root_of_another_game() -> None:
+    game = Game.from_diagram(CAPTURE, "b", komi=0.5)
+    tree = MCTSTree(ConstantEvaluator(5), 5, small_params(1, selection=Selection(solve=True), tactics=Tactics(0, 2000)))
+    for board, outcome in ((game.board, True), (GoBoard(5, 0.5), False)):
+        tree.search(board, Stone.BLACK, SearchLimit(12))
+        assert (tree.arrays.node_kind[tree.root.index] >= LOST) == outcome
+
+
 def test_a_node_that_is_won_by_a_move_not_visited_yet_has_all_contenders() -> None:
     game = Game.from_diagram(CAPTURE, "w", komi=0.5)
     tree = MCTSTree(ConstantEvaluator(5), 5, small_params(1, selection=Selection(solve=True), tactics=Tactics(0, 2000)))
