@@ -174,9 +174,9 @@ def finish_visit(
         tree.node_kind[node] = PENDING
         add_virtual_loss(tree, batch, index, 1)
         return
-    if kind == READY:
-        tree.node_kind[node] = TERMINAL if is_over else EXPANDED
-        if is_over and plan.selection.solve:
+    if kind <= -LOST or kind == READY:
+        tree.node_kind[node] = TERMINAL if is_over else EXPANDED if kind == READY else -kind
+        if (is_over or kind != READY) and plan.selection.solve:
             prove_line(tree, batch, index)
     back_up(tree, batch, index, known_value(tree, node), float(tree.node_lead[node]))
 
@@ -340,7 +340,7 @@ def back_up_batch(
         is_ahead = tree.node_kind[node] == AHEAD
         set_evaluation(tree, batch, index, answer, policy_index, temperature)
         if is_ahead:
-            tree.node_kind[node] = READY
+            tree.node_kind[node] = READY if batch.outcome[index] == UNPROVEN else -batch.outcome[index]
             continue
         if batch.outcome[index] != UNPROVEN:
             tree.node_kind[node] = batch.outcome[index]

@@ -19,7 +19,7 @@ from nn.feature import BASIC, PlaneSet, Positions
 
 # Tree.node_kind: a visit waits for the network there; the network is asked ahead, before any visit, or has answered
 # (select_batch); evaluated and visited; the end of the game; or evaluated with an outcome that is proven for the side
-# to move (mcts/solver.py).
+# to move (mcts/solver.py). An outcome below 0 is proven of a position that was evaluated ahead and is not visited yet.
 PENDING, AHEAD, READY, EXPANDED, TERMINAL, LOST, DRAWN, WON = range(8)
 UNPROVEN = 0
 

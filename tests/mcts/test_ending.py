@@ -12,8 +12,8 @@ from mcts.tactics.ending import EndingWork, mark_open, new_ending_work, prove_en
 from mcts.tree import MCTSTree
 from mcts.tree_arrays import EXPANDED, LOST, UNPROVEN, WON
 from tests.gtp.players import Controller
-from tests.mcts.evaluators import ConstantEvaluator
-from tests.mcts.trees import Game, small_params
+from tests.mcts.evaluators import ConstantEvaluator, HashEvaluator
+from tests.mcts.trees import Game, small_params, snapshot
 from tests.reference.naive_ending import AllGames, Position
 from tests.reference.slow_board import SlowBoard, parse_diagram
 
@@ -153,6 +153,21 @@ def test_the_tree_plays_what_is_proven(diagram: str, color: str, move: str, batc
 
     assert search(Tactics(2000, 2000)) == (move, WON)
     assert search(Tactics())[1] != WON
+
+
+@pytest.mark.parametrize(("diagram", "color"), [(CAPTURE, "w"), (CONNECT, "b"), (LIVE, "b")])
+def test_what_is_proven_of_a_position_that_was_evaluated_ahead_is_known_when_a_visit_comes_to_it(
+        diagram: str, color: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcts.params.LEAST_LEAVES", 1)
+    game, trees = Game.from_diagram(diagram, color, komi=0.5), []
+    solving = {"selection": Selection(solve=True), "tactics": Tactics(0, 2000)}
+    for params in (small_params(1, **solving), small_params(4, **solving, visits_per_leaf=10**6, ahead=8)):
+        tree = MCTSTree(HashEvaluator(5), 5, params)
+        tree.search(game.board, game.stone, SearchLimit(60, strict=True))
+        children = [tree.root.child(i) for i in range(tree.root.num_children)]
+        kinds = [-1 if child is None else int(tree.arrays.node_kind[child.index]) for child in children]
+        trees.append((kinds, int(tree.arrays.node_kind[tree.root.index]), snapshot(tree.root)))
+    assert trees[0] == trees[1] and max(trees[0][0]) >= LOST
 
 
 def test_what_was_proven_is_not_said_of_the_root_of_another_game() -> None:
