@@ -26,7 +26,18 @@ from mcts.relay import Relay
 from mcts.search_kernels import back_up_batch, raise_least_priors, raise_priors, select_batch
 from mcts.tactics.ending import new_ending_work, prove_ending, solve_ending
 from mcts.tactics.hints import hint_leaf, hint_root, new_tactician
-from mcts.tree_arrays import NODES, ROOT, UNPROVEN, Answer, Batch, Position, Tree, bring_forward, new_batch
+from mcts.tree_arrays import (
+    NODES,
+    ROOT,
+    UNPROVEN,
+    Answer,
+    Batch,
+    Position,
+    Tree,
+    bring_forward,
+    go_to_leaf,
+    new_batch,
+)
 from nn.evaluation import Evaluation
 from nn.feature import Encoder, Evaluator, plane_set_of
 
@@ -152,7 +163,8 @@ class NetworkCalls:
         evaluation = play_out = None
         if waiting:
             evaluation = self._prepare(lane.encode(lane.batch.positions, waiting, plan.komi), is_root)
-            self._look_ahead(tree, lane.batch, waiting, plan, is_root)
+            self._look_ahead(tree, lane.batch, waiting)
+            self._prove(tree, root, line, lane.batch, waiting, plan.komi)
             if plan.selection.playouts:
                 play_out = partial(lane.play_out, lane.batch, waiting, plan.komi, plan.selection)
         return self._enter(Call(lane, waiting, waiting + others, evaluation, play_out, begin))
@@ -183,19 +195,30 @@ class NetworkCalls:
                 prune_batch(tree, batch, call.waiting, answer.logits, policy_index, self._prune)
             call.lane.back_up(tree, batch, call.waiting, answer, policy_index, temperature)
 
-    def _look_ahead(self, tree: Tree, batch: Batch, waiting: int, plan: Plan, is_root: bool) -> None:
-        """Have proof-number search raise priors, and prove outcomes, of the first `waiting` positions of a batch.
+    def _look_ahead(self, tree: Tree, batch: Batch, waiting: int) -> None:
+        """Have proof-number search raise priors of the first `waiting` positions of a batch, where that is asked for.
 
-        Only where that is asked for. The root stays open: it is searched for its moves. Modifies tree and batch.
+        Modifies tree.
         """
         if self._leaf_tactician is None:
             return
         for index in range(waiting):
-            position = batch.positions.now[index]
-            raise_least_priors(tree, int(batch.leaf[index]), hint_leaf(self._leaf_tactician, position))
-            if self._ending is not None:  # at the root, too, where that of an earlier call would stay
-                batch.outcome[index] = UNPROVEN if is_root else prove_ending(
-                    self._ending, position, plan.komi, self._tactics.leaf)[0]
+            least = hint_leaf(self._leaf_tactician, batch.positions.now[index])
+            raise_least_priors(tree, int(batch.leaf[index]), least)
+
+    def _prove(self, tree: Tree, root: Position, line: Position, batch: Batch, waiting: int, komi: float) -> None:
+        """Look for proven endings of the first `waiting` positions of a batch, where that is asked for.
+
+        The root stays open: it is searched for its moves. Modifies line and batch.
+        """
+        if self._ending is None or not self._tactics.leaf:
+            return
+        work = self._ending._replace(game=line.history)  # that of a leaf, where go_to_leaf has led
+        for index in range(waiting):
+            batch.outcome[index] = UNPROVEN  # at the root, too, where that of an earlier call would stay
+            if batch.length[index]:
+                go_to_leaf(tree, root, line, batch, index)
+                batch.outcome[index], _ = prove_ending(work, line.state.buffer, komi, self._tactics.leaf)
 
     def hint_root(self, tree: Tree, board: GoBoard, color: Stone) -> None:
         """Raise the priors of moves that settle a string at the root, or the game, where that is asked for.

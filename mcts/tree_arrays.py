@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from board.constant import PASS
-from board.state import History, State, copy_state, new_history, new_state
+from board.rules import play_recorded
+from board.state import TO_MOVE, History, State, copy_state, new_history, new_state
 from common.kernel import kernel
 from mcts.constant import LOOKS, MAX_DEPTH, NOT_EXPANDED
 from nn.evaluation import NO_LEADS, NO_OWNERSHIP
@@ -176,6 +177,15 @@ def go_to_root(line: Position, root: Position) -> None:
     """Make a line the position that is searched. Modifies line."""
     copy_state(line.state, root.state)
     line.history.length[0] = root.history.length[0]
+
+
+@kernel
+def go_to_leaf(tree: Tree, root: Position, line: Position, batch: Batch, index: int) -> None:
+    """Make a line the one that an entry of the batch stands at the end of. Modifies line."""
+    go_to_root(line, root)
+    state, history = line
+    for depth in range(batch.length[index]):
+        play_recorded(state, history, tree.edge_pos[batch.path[index, depth]], state.info[TO_MOVE])
 
 
 @kernel

@@ -5,9 +5,10 @@ live. A side has won as soon as its certain points alone are enough for komi, wh
 are left that are certain for nobody, the search plays them out: life and death, races and the last boundaries at once,
 since all that it asks is whether that side comes to have enough.
 
-The side that claims to win neither passes nor takes a ko, and a repetition of the line is none of its plans; the other
-one may pass at any time, which stands for all moves elsewhere. So what is proven holds without any ko threat. What is
-not proven is open: nothing that ends by two passes, as a seki does, is seen here (mcts/solver.py sees it).
+The side that claims to win neither passes nor takes a ko, and a repetition of the line, or of the game before it, is
+none of its plans, since superko may forbid it; the other one may pass at any time, which stands for all moves
+elsewhere. So what is proven holds without any ko threat. What is not proven is open: nothing that ends by two passes,
+as a seki does, is seen here (mcts/solver.py sees it).
 
 C: cells of the padded board, D depth.
 """
@@ -30,8 +31,10 @@ from board.state import (
     TO_MOVE,
     WHITE,
     WIDTH,
+    History,
     State,
     copy_words,
+    new_history,
     new_state,
     turn_to,
 )
@@ -52,6 +55,7 @@ class EndingWork(NamedTuple):
     """Work space of a search."""
 
     state: State  # the position that is looked at
+    game: History  # what led to the first one of the line, as far as its positions must not come again
     area: AreaWork
     is_open: np.ndarray  # bool [C]: points that are certain for nobody
     saved: np.ndarray  # uint64 [D, W]: the buffers of the positions of the line
@@ -80,7 +84,7 @@ def new_ending_work(board_size: int) -> EndingWork:
     """Return work space for a board size."""
     state = new_state(board_size)
     cells = len(state.stones)
-    return EndingWork(state, new_area_work(board_size), np.zeros(cells, dtype=np.bool_),
+    return EndingWork(state, new_history(0), new_area_work(board_size), np.zeros(cells, dtype=np.bool_),
                       np.zeros((DEPTH, len(state.buffer)), dtype=np.uint64), np.zeros(DEPTH, dtype=np.uint64),
                       np.zeros((DEPTH, cells), dtype=np.int16), np.zeros(DEPTH, dtype=np.int16),
                       np.zeros(DEPTH, dtype=np.int16))
@@ -152,9 +156,12 @@ def list_moves(work: EndingWork, depth: int, claim: Claim) -> None:
 
 @kernel
 def is_repetition(work: EndingWork, depth: int) -> bool:
-    """Return whether the stones of work.state stood on the board at one of the first `depth` moves of the line."""
+    """Return whether the stones of work.state stood on the board in the game or in the line, up to a depth."""
     for earlier in range(depth + 1):
         if work.hashes[earlier] == work.state.hash[0]:
+            return True
+    for move in range(work.game.length[0]):
+        if work.game.hash[move] == work.state.hash[0]:
             return True
     return False
 
@@ -170,10 +177,10 @@ def look_at_move(work: EndingWork, depth: int, deepest: int, claim: Claim) -> in
     pos = work.moves[depth, work.tried[depth]]
     work.tried[depth] += 1
     play(state, pos, state.info[TO_MOVE])
-    verdict = judge_claim(work, claim)
-    if verdict == OPEN and (depth + 1 == deepest or (pos != PASS and is_repetition(work, depth))):
+    if pos != PASS and is_repetition(work, depth):
         return REFUTED
-    return verdict
+    verdict = judge_claim(work, claim)
+    return REFUTED if verdict == OPEN and depth + 1 == deepest else verdict
 
 
 @kernel
@@ -245,7 +252,8 @@ def prove_ending(work: EndingWork, position: np.ndarray, komi: float, nodes: int
 
 def solve_ending(board: GoBoard, to_move: Stone, nodes: int = MOST_NODES) -> ProvenEnding:
     """Return who wins on a board, by its komi, with `to_move` to begin; `nodes` as for prove_ending."""
-    work, position = new_ending_work(board.board_size), new_state(board.board_size)
+    work = new_ending_work(board.board_size)._replace(game=board.history)
+    position = new_state(board.board_size)
     position.buffer[:] = board.state.buffer
     turn_to(position, int(to_move))
     outcome, move = prove_ending(work, position.buffer, float(board.get_komi()), nodes)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from board.constant import NO_MOVE
+from board.constant import NO_MOVE, PASS
 from board.go_board import GoBoard
 from board.state import KO_POS, new_state, turn_to
 from board.stone import Stone
@@ -13,7 +13,7 @@ from mcts.tree import MCTSTree
 from mcts.tree_arrays import EXPANDED, LOST, UNPROVEN, WON
 from tests.gtp.players import Controller
 from tests.mcts.evaluators import ConstantEvaluator, HashEvaluator
-from tests.mcts.trees import Game, small_params, snapshot
+from tests.mcts.trees import Game, child_of, small_params, snapshot
 from tests.reference.naive_ending import AllGames, Position
 from tests.reference.slow_board import SlowBoard, parse_diagram
 
@@ -129,6 +129,30 @@ def test_points_are_open_that_are_certain_for_nobody() -> None:
     assert mark_open(work) == 19
     between = [pos for pos in range(81) if work.is_open[pos]]
     assert {pos % 9 for pos in between} == {3, 4, 5} and len(between) == 21
+
+
+# On 3x3: Black's A3 would win for certain if the board had not looked so before, and nothing else does.
+REPEATING = ("B2 C1 A3 C2 pass B3 A1 B1 C3 pass pass pass A2 B1 pass C2 C1 pass B1 pass C2 B3 B2 pass C3 "
+             "A2 A1")
+
+
+def test_a_move_that_would_repeat_a_position_of_the_game_proves_nothing() -> None:
+    board, color = GoBoard(3, -0.5, check_superko=True), Stone.BLACK
+    move = board.coordinate.convert_from_gtp_format("A3")
+    for name in REPEATING.split():
+        board.put_stone(board.coordinate.convert_from_gtp_format(name), color)
+        color = Stone.get_opponent_color(color)
+    same = GoBoard(3, -0.5)
+    black, white = ([p for p, stone in enumerate(board.board) if stone == side] for side in (Stone.BLACK, Stone.WHITE))
+    same.set_up(black, white)
+    assert solve_ending(same, Stone.BLACK) == (Stone.BLACK, move)
+    assert board.is_superko(move, Stone.BLACK) and solve_ending(board, Stone.BLACK).winner == Stone.EMPTY
+
+    for ahead in (0, 4):
+        params = small_params(4, selection=Selection(solve=True), tactics=Tactics(0, 100), ahead=ahead)
+        tree = MCTSTree(ConstantEvaluator(3, {PASS: 5.0}), 3, params)
+        tree.search(board, Stone.WHITE, SearchLimit(1))
+        assert tree.arrays.node_kind[child_of(tree.root, PASS).index] == EXPANDED
 
 
 def test_komi_decides() -> None:
