@@ -239,9 +239,9 @@ def prove_ending(work: EndingWork, position: np.ndarray, komi: float, nodes: int
     """
     state = work.state
     copy_words(state.buffer, position)
-    color, most = state.info[TO_MOVE], nodes if mark_open(work) <= MOST_OPEN else 1
+    color, passes, most = state.info[TO_MOVE], state.info[PASSES], nodes if mark_open(work) <= MOST_OPEN else 1
     for claimant in (BLACK, WHITE):  # one call for both, which is compiled once
-        if claimant == color or state.info[PASSES] == 0:
+        if claimant == color or passes == 0:
             copy_words(state.buffer, position)
             state.info[KO_POS] = 0  # the opponent may take it, after a threat; the claimant never does
             verdict, move = prove_claim(work, Claim(claimant, komi if claimant == BLACK else -komi, most))

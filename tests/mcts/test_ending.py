@@ -131,6 +131,20 @@ def test_points_are_open_that_are_certain_for_nobody() -> None:
     assert {pos % 9 for pos in between} == {3, 4, 5} and len(between) == 21
 
 
+def test_what_was_looked_at_for_black_decides_nothing_about_white() -> None:
+    game = Game.from_diagram(CAPTURE.translate(str.maketrans("XO", "OX")), "w", komi=-10.5)
+    game.play((3, 2))
+    assert solve_ending(game.board, Stone.BLACK).winner == Stone.WHITE
+    game.play(None, "w")  # now Black's pass would end the game
+    assert solve_ending(game.board, Stone.BLACK).winner == Stone.EMPTY
+
+    board, color = GoBoard(3, -2.0), Stone.BLACK
+    for name in ("C2", "C3", "A2", "C1", "pass", "A3", "B1", "B2", "A1", "C1"):
+        board.put_stone(board.coordinate.convert_from_gtp_format(name), color)
+        color = Stone.get_opponent_color(color)
+    assert {solve_ending(board, Stone.BLACK, nodes).winner for nodes in (100, 5000)} == {Stone.WHITE}
+
+
 # On 3x3: Black's A3 would win for certain if the board had not looked so before, and nothing else does.
 REPEATING = ("B2 C1 A3 C2 pass B3 A1 B1 C3 pass pass pass A2 B1 pass C2 C1 pass B1 pass C2 B3 B2 pass C3 "
              "A2 A1")
