@@ -5,8 +5,8 @@ live. A side has won as soon as its certain points alone are enough for komi, wh
 are left that are certain for nobody, the search plays them out: life and death, races and the last boundaries at once,
 since all that it asks is whether that side comes to have enough.
 
-The side that claims to win neither passes nor takes a ko, and a repetition of the line, or of the game before it, is
-none of its plans, since superko may forbid it; the other one may pass at any time, which stands for all moves
+The side that claims to win neither passes nor takes a ko nor repeats a position of the game, which superko may forbid,
+and a repetition of the line is none of its plans; the other one may pass at any time, which stands for all moves
 elsewhere. So what is proven holds without any ko threat. What is not proven is open: nothing that ends by two passes,
 as a seki does, is seen here (mcts/solver.py sees it).
 
@@ -155,12 +155,12 @@ def list_moves(work: EndingWork, depth: int, claim: Claim) -> None:
 
 
 @kernel
-def is_repetition(work: EndingWork, depth: int) -> bool:
-    """Return whether the stones of work.state stood on the board in the game or in the line, up to a depth."""
+def is_repetition(work: EndingWork, depth: int, moves: int) -> bool:
+    """Return whether the stones of work.state stood in the line, up to a depth, or in the first `moves` of the game."""
     for earlier in range(depth + 1):
         if work.hashes[earlier] == work.state.hash[0]:
             return True
-    for move in range(work.game.length[0]):
+    for move in range(moves):
         if work.game.hash[move] == work.state.hash[0]:
             return True
     return False
@@ -176,8 +176,10 @@ def look_at_move(work: EndingWork, depth: int, deepest: int, claim: Claim) -> in
     copy_words(state.buffer, work.saved[depth])
     pos = work.moves[depth, work.tried[depth]]
     work.tried[depth] += 1
+    # The other side may repeat the game where superko does not bind it; to let it do so claims no more.
+    forbidden = work.game.length[0] if state.info[TO_MOVE] == claim.color else 0
     play(state, pos, state.info[TO_MOVE])
-    if pos != PASS and is_repetition(work, depth):
+    if pos != PASS and is_repetition(work, depth, forbidden):
         return REFUTED
     verdict = judge_claim(work, claim)
     return REFUTED if verdict == OPEN and depth + 1 == deepest else verdict
