@@ -69,6 +69,8 @@ def list_lines(part: str, model: Model, rows: Rows, least: int) -> Iterator[str]
               help="How often a pattern must have been a possible move to stand in the table.")
 def main(kifu_dir: Path, out: Path, board_size: int, most: int, rounds: int, least: int) -> None:
     """Learn from games what moves weigh in the search without a network."""
+    with tell_failures(out):
+        out.parent.mkdir(parents=True, exist_ok=True)  # before all is learnt for nothing
     games = list(islice(read_folder(kifu_dir, board_size, GameReport().skip), most))
     if len(games) < KEPT_BACK:
         raise ProgramError(f"{kifu_dir} has {len(games)} games on {board_size}x{board_size}; "

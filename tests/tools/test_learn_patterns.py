@@ -119,6 +119,14 @@ def test_the_tool_writes_a_table_that_the_search_reads(tmp_path: Path) -> None:
     assert few.exit_code == 2 and not (tmp_path / "13").exists()
 
 
+def test_a_table_that_cannot_be_written_is_refused_before_anything_is_learnt(tmp_path: Path) -> None:
+    for n in range(10):
+        (tmp_path / f"{n}.sgf").write_text("(;GM[1]SZ[9]KM[7];B[aa];W[bb])")
+    in_a_file = tmp_path / "0.sgf" / "patterns.txt"
+    refused = ProgramRunner().invoke(main, ["--kifu-dir", str(tmp_path), "--out", str(in_a_file)])
+    assert refused.exit_code == 2 and "foretells" not in refused.stderr and str(in_a_file.parent) in refused.stderr
+
+
 def test_the_bundled_table_says_what_players_know() -> None:
     rules = make_rules(UctParams())
     assert rules.answers[1] > 1 and rules.answers[2] > rules.answers[1] and rules.near_last[1] > rules.near_last[2] > 1
