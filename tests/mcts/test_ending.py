@@ -225,15 +225,6 @@ def test_a_node_that_is_won_by_a_move_not_visited_yet_has_all_contenders() -> No
     assert won and all(len(node.contenders()) == node.num_children and node.most_visited() >= 0 for node in won)
 
 
-def test_the_next_root_is_open() -> None:
-    tree = MCTSTree(ConstantEvaluator(5), 5, small_params(1, selection=Selection(solve=True), tactics=Tactics(0, 2000)))
-    game = Game.from_diagram(CAPTURE, "b", komi=0.5)
-    tree.search(game.board, game.stone, SearchLimit(1))  # whose only visit is proven
-    assert tree.arrays.node_kind[tree.root.index] == WON
-    tree.search(GoBoard(5), Stone.BLACK, SearchLimit(1))
-    assert tree.arrays.node_kind[tree.root.index] == EXPANDED
-
-
 def test_the_command_answers_for_both_colors() -> None:
     gtp = Controller(size=5)
     assert gtp.ask("hiyoko-ending") == "black first: not settled\nwhite first: not settled"
