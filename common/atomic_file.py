@@ -43,7 +43,8 @@ def remove_remains(path: Path) -> None:
 
 def _write(path: Path, content: bytes) -> None:
     """Put `content` into another file and give that the name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileExistsError):  # a file has the folder's name: to open what is below it says so
+        path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(RANDOM_BYTES)}")
     try:
         with open(temporary, "xb") as file:  # with the permissions of any new file; tempfile's are private
