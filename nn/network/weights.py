@@ -7,6 +7,7 @@ tensors. Files of other kinds (nn/network/kinds.py) say what they hold. KataGo's
 import io
 import math
 import pickle
+import warnings
 import zipfile
 from collections.abc import Callable
 from functools import partial
@@ -89,7 +90,9 @@ def load_saved(content: bytes, device: torch.device | str) -> Any:
             for name in dict.fromkeys(archive.namelist()):
                 copy.writestr(name, read_pickle(archive, name) if name.endswith(".pkl") else archive.read(name))
     checked.seek(0)
-    return torch.load(checked, map_location=device, weights_only=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of pickles that torch may not understand: if so, that is told
+        return torch.load(checked, map_location=device, weights_only=True)
 
 
 def read_bytes(path: str | Path | ModelFile) -> bytes:

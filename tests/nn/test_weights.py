@@ -138,6 +138,13 @@ def test_broken_files_give_one_clear_line(tmp_path: Path, case: str) -> None:
     assert not Path("/tmp/hiyoko-was-here").exists()
 
 
+def test_torch_adds_no_warning_to_that_line(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    (tmp_path / "model.bin").write_bytes(pickle.dumps({"a": 1}))
+    with pytest.raises(ModelFileError):
+        load_evaluator(tmp_path / "model.bin", board_size=5)
+    assert not recwarn.list
+
+
 def test_flipped_bytes_are_noticed_or_change_nothing(tmp_path: Path) -> None:
     path = tmp_path / "model.bin"
     torch.save(weights(), path)
