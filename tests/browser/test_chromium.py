@@ -186,6 +186,8 @@ def test_a_game_at_a_level_with_a_handicap(page: Page) -> None:
     page.fill("#new-komi", "20")
     page.select_option("#new-size", "3")  # which has nine points
     expect(page.locator("#new-komi")).to_have_value("9")
+    page.select_option("#new-size", "5")  # where there is room for it again
+    expect(page.locator("#new-komi")).to_have_value("20")
     page.keyboard.press("Escape")
     page.click("#language")
     expect(page.locator("#level option").first).to_have_text("1 (入門)")
@@ -507,6 +509,8 @@ def test_the_runs_that_are_watched(browser: Browser, address: str) -> None:
 
 
 def test_a_watched_game_that_is_gone_or_empty_is_told(page: Page) -> None:
+    # The files are looked at each half second instead of every five: a line stays for six, which a slow machine takes.
+    page.add_init_script("const later = setTimeout; window.setTimeout = (run, ms) => later(run, ms === 5000 ? 500 : ms)")
     page.route("**/runs/data", lambda route: route.fulfill(json=[FOLDER]))
     page.route("**/runs/0/3/2", lambda route: route.fulfill(body=""))
     page.click("header a")

@@ -7,11 +7,13 @@ import { game, state } from "./state.js";
 // Who takes a handicap gives no komi, but there is no draw.
 const HANDICAP_KOMI = 0.5;
 
+let wantedKomi; // by the user, or proposed: a small board may have no room for it, and the next one has
+
 export function openNewGame() {
   $("new-size").value = game.position.size;
   $("new-handicap").value = game.info.handicap || 0;
   if ($("new-handicap").selectedIndex < 0) $("new-handicap").value = 0;
-  $("new-komi").value = game.info.komi;
+  wantedKomi = game.info.komi;
   $("new-side").value = state.settings.side;
   $("new-level").value = state.settings.level;
   limitHandicap();
@@ -22,15 +24,17 @@ export function openNewGame() {
 // Handicap stones and komi that do not fit the board cannot be chosen.
 function limitHandicap() {
   const points = Number($("new-size").value) ** 2;
-  $("new-komi").value = Math.max(-points, Math.min(points, Number($("new-komi").value)));
   for (const option of $("new-handicap").options) option.disabled = Number(option.value) >= points;
-  if (!$("new-handicap").selectedOptions[0]?.disabled) return;
-  $("new-handicap").value = 0;
-  $("new-komi").value = Math.min(points, state.hello.komi);
+  if ($("new-handicap").selectedOptions[0]?.disabled) {
+    $("new-handicap").value = 0;
+    wantedKomi = state.hello.komi;
+  }
+  $("new-komi").value = Math.max(-points, Math.min(points, wantedKomi));
 }
 $("new-size").onchange = limitHandicap;
+$("new-komi").oninput = () => { wantedKomi = Number($("new-komi").value); };
 $("new-handicap").onchange = () => {
-  $("new-komi").value = Number($("new-handicap").value) ? HANDICAP_KOMI : state.hello.komi;
+  wantedKomi = Number($("new-handicap").value) ? HANDICAP_KOMI : state.hello.komi;
   limitHandicap();
 };
 $("new-dialog").onclose = () => {
