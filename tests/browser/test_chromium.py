@@ -510,7 +510,8 @@ def test_the_runs_that_are_watched(browser: Browser, address: str) -> None:
 
 def test_a_watched_game_that_is_gone_or_empty_is_told(page: Page) -> None:
     # The files are looked at each half second instead of every five: a line stays for six, which a slow machine takes.
-    page.add_init_script("const later = setTimeout; window.setTimeout = (run, ms) => later(run, ms === 5000 ? 500 : ms)")
+    page.add_init_script("const later = setTimeout;"
+                         "window.setTimeout = (run, ms) => later(run, ms === 5000 ? 500 : ms);")
     page.route("**/runs/data", lambda route: route.fulfill(json=[FOLDER]))
     page.route("**/runs/0/3/2", lambda route: route.fulfill(body=""))
     page.click("header a")
