@@ -26,7 +26,6 @@ def test_a_file_that_cannot_be_written_is_named_by_its_own_name(tmp_path: Path) 
 
 
 @unix_only
-@unix_only
 def test_a_file_in_the_place_of_a_folder_is_told_as_what_it_is(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("here")
     with pytest.raises(NotADirectoryError) as caught:
@@ -35,6 +34,7 @@ def test_a_file_in_the_place_of_a_folder_is_told_as_what_it_is(tmp_path: Path) -
     assert [path.name for path in tmp_path.iterdir()] == ["file"] and (tmp_path / "file").read_text() == "here"
 
 
+@unix_only
 def test_a_link_and_a_device_stay_what_they_are(tmp_path: Path) -> None:
     (tmp_path / "far").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "far" / "file")
