@@ -174,9 +174,9 @@ def finish_visit(
         tree.node_kind[node] = PENDING
         add_virtual_loss(tree, batch, index, 1)
         return
-    if kind <= -LOST or kind == READY:
+    if kind == READY or kind < 0:
         tree.node_kind[node] = TERMINAL if is_over else EXPANDED if kind == READY else -kind
-        if (is_over or kind != READY) and plan.selection.solve:
+        if plan.selection.solve and tree.node_kind[node] != EXPANDED:
             prove_line(tree, batch, index)
     back_up(tree, batch, index, known_value(tree, node), float(tree.node_lead[node]))
 

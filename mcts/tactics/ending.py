@@ -26,11 +26,11 @@ from board.state import (
     BLACK,
     EMPTY,
     KO_POS,
+    OUT_OF_BOARD,
     PASSES,
     SIZE,
     TO_MOVE,
     WHITE,
-    WIDTH,
     History,
     State,
     copy_words,
@@ -112,10 +112,9 @@ def count_certain(state: State, color: int, area: AreaWork) -> int:
 @kernel
 def mark_open(work: EndingWork) -> int:
     """Mark the points of work.state that are certain for nobody; return how many of them are empty. Modifies work."""
-    state, size, width, count = work.state, work.state.info[SIZE], work.state.info[WIDTH], 0
-    for y in range(1, size + 1):
-        for pos in range(y * width + 1, y * width + size + 1):
-            work.is_open[pos] = True
+    state, count = work.state, 0
+    for pos in range(len(state.stones)):
+        work.is_open[pos] = state.stones[pos] != OUT_OF_BOARD
     for color in (BLACK, WHITE):
         find_alive(state, color, work.area)
         for pos in range(len(state.stones)):
