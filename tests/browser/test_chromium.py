@@ -368,6 +368,15 @@ def test_a_page_that_was_put_aside_has_its_line_again_at_once(page: Page) -> Non
     expect_stones(page, 1, 1)
 
 
+def test_a_click_on_a_line_that_is_being_opened_again_is_done_when_it_is_open(page: Page) -> None:
+    page.evaluate("""async () => {
+        const { connection } = await import('/static/js/connection.js');
+        connection.open();
+        document.querySelector('.shudan-vertex[data-x="2"][data-y="2"]').click();
+    }""")
+    expect_stones(page, 1, 1)
+
+
 def test_a_game_that_the_server_s_model_does_not_play_is_kept(page: Page) -> None:
     kept = '{"sgf": "(;GM[1]SZ[13];B[cc];W[kk])", "path": [0, 0], "reply": false}'
     page.evaluate("kept => sessionStorage.setItem('kept', kept)", kept)

@@ -25,6 +25,7 @@ class Connection {
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     const socket = this.socket = new WebSocket(`${scheme}//${location.host}/tab`);
     this.isAnswered = false;
+    this.waiting = null;
     socket.onopen = () => socket.send(sessionStorage.getItem("table") ?? "-");
     socket.onmessage = (event) => {
       const message = JSON.parse(event.data);
@@ -42,9 +43,16 @@ class Connection {
     };
   }
 
-  // What is wished before the server has answered would be done on a table that does not have the game yet.
+  // The last wish on a new line waits until the server is known to have the game.
   send(name, fields = {}) {
-    if (this.isAnswered) this.socket.send(JSON.stringify({ do: name, ...fields }));
+    const wish = JSON.stringify({ do: name, ...fields });
+    if (this.isAnswered) this.socket.send(wish);
+    else this.waiting = wish;
+  }
+
+  sendWaiting() {
+    if (this.waiting) this.socket.send(this.waiting);
+    this.waiting = null;
   }
 }
 
