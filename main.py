@@ -187,7 +187,7 @@ def find_files(arguments: dict[str, Any]) -> None:
 @click.option("--lead-weight", type=FiniteRange(0.0, MAX_LEAD_WEIGHT),
               show_default=f"{KNOWING_LEAD_WEIGHT}; 0 where the network tells no leads",
               help="Win rate that the greatest lead adds in --search puct; 10 points add half of it, 0: none does.")
-@click.option("--lcb", type=click.BOOL, default=EngineOptions.lcb, show_default=True,
+@click.option("--lcb", type=click.BOOL, show_default="false; true for networks that tell leads",
               help="Play the move whose win rate is highest at its lower confidence bound, not the most visited one.")
 @click.option("--expansion-threshold", type=click.IntRange(1, MOST_VISITS), show_default=True,
               default=EngineOptions.expansion_threshold,

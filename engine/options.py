@@ -30,7 +30,7 @@ HALVING_SEARCH = "gumbel"  # of which --sequential-halving is the older name
 RESIGN_THRESHOLD = 0.05
 RESIGN_STREAK = 3
 MAX_TEMPERATURE = 10.0
-# Policy temperature and worth of the lead in the search with a network that tells leads
+# Policy temperature and worth of the lead in the search with a network that tells leads; it also chooses by bounds
 # (EngineOptions.for_knowing_network).
 KNOWING_TEMPERATURE, KNOWING_LEAD_WEIGHT = 1.2, 0.12
 MIN_POLICY_TEMPERATURE = 0.1
@@ -86,7 +86,7 @@ class EngineOptions:
     batch_size: int | None = None
     c_puct: float = SearchParams().selection.c_puct
     lead_weight: float | None = None
-    lcb: bool = False
+    lcb: bool | None = None
     solve: bool = SearchParams().selection.solve
     skip_settled: bool = SearchParams().skip_settled
     root_temperature: float = 1.0
@@ -154,19 +154,20 @@ class EngineOptions:
         if knows_lead(self.model):
             options = replace(options, policy_temperature=knowing.policy_temperature)
         if knows_lead(self.value_model or self.model):
-            options = replace(options, playouts=knowing.playouts, lead_weight=knowing.lead_weight)
+            options = replace(options, playouts=knowing.playouts, lead_weight=knowing.lead_weight, lcb=knowing.lcb)
         return options
 
     def for_knowing_network(self) -> "EngineOptions":
         """Return the options for a network that tells leads, unless asked for otherwise.
 
-        These are no playouts, a sharper policy and a worth of the lead. Playouts and a flat policy make up for what a
-        weak network does not see; one that has learnt from a strong one knows better than random games: doc/search.md
-        has the matches.
+        These are no playouts, a sharper policy, a worth of the lead and a choice by lower bounds. Playouts and a flat
+        policy make up for what a weak network does not see; one that has learnt from a strong one knows better than
+        random games: doc/search.md has the matches.
         """
         playouts = 0 if self.playouts is None else self.playouts
         lead_weight = KNOWING_LEAD_WEIGHT if self.lead_weight is None else self.lead_weight
-        return replace(self, playouts=playouts, lead_weight=lead_weight,
+        lcb = self.search_kind.algorithm == PUCT if self.lcb is None else self.lcb
+        return replace(self, playouts=playouts, lead_weight=lead_weight, lcb=lcb,
                        policy_temperature=self.policy_temperature or KNOWING_TEMPERATURE)
 
     @property
@@ -207,11 +208,14 @@ class EngineOptions:
         """Return the parameters of the search by playouts on boards of a size.
 
         Unless asked otherwise it leaves bad moves out, where the classifier is there and has learnt from such boards,
-        and looks at strings, where priors, which are what these change, count at all.
+        and looks at strings, where priors, which are what these change, count at all. That a network chooses by lower
+        bounds (for_model) does not hold where playouts stand in for it.
         """
         has_priors = self.uct.prior > 0 or self.uct.widening > 0
         params = replace(self.search_params(),
                          tactics=self._choose_tactics(PLAYOUT_TACTICS if has_priors else Tactics()))
+        if self.search_kind.asks_network and knows_lead(self.value_model or self.model):
+            params = replace(params, bound_share=SearchParams().bound_share)
         try:
             path = find_file(self.classifier, "classifier", "")
         except FileNotFoundError:

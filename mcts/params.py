@@ -96,7 +96,7 @@ class SearchParams:
     # PUCT plays the move with the highest lower confidence bound, so many standard errors below its mean, among those
     # that have at least this share of the visits of the most visited one; 1 plays that one.
     bound_share: float = 1.0
-    bound_width: float = 3.0
+    bound_width: float = 1.5
     # Whether moves into pass-alive areas, where nothing can change any more, are no candidates (mcts/restriction.py).
     skip_settled: bool = False
     # How the playouts of a search with a network choose their moves: one of ROLLOUTS.

@@ -89,11 +89,14 @@ class SearchProgress:
     def is_settled(self, root: MCTSNode, share: float) -> bool:
         """Return whether the search may end: one move alone may be the best, or what remains cannot change the choice.
 
-        That is among the moves with at least `share` of the most visited one's visits (MCTSNode.surest). A strict
-        search goes on all the same, unless it would wait for its time with nothing to choose.
+        That is among the moves with at least `share` of the most visited one's visits (MCTSNode.surest). On a clock,
+        where time saved is worth more, those that the most visited one's mean beats do not count. A strict search goes
+        on all the same, unless it would wait for its time with nothing to choose.
         """
         if self.limit.strict:
             return root.num_children < 2 and math.isfinite(self.limit.seconds)
+        if share < 1.0 and math.isfinite(self.limit.seconds) and not root.has_better(share):
+            share = 1.0
         visits = np.sort(root.contending_visits)
         remaining = min(float(self.limit.visits - root.node_visits), self.visits_in_time)
         return len(visits) < 2 or share * visits[-1] - visits[-2] > remaining

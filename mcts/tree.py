@@ -268,7 +268,7 @@ class MCTSTree:
             return self._start_call(progress, leaves, plan, min(self.params.ahead, left)) if goes_on else None
 
         self._calls.relay.run(take_turn, work)
-        result = self.result(progress, self.root.surest(self.params.bound_share, self.params.bound_width))
+        result = self.result(progress)
         self._expected[color], self._may_be_kept = result.winrate, True
         return result
 
@@ -313,12 +313,11 @@ class MCTSTree:
     # --- results ------------------------------------------------------------------------------------------------
 
     def result(self, progress: SearchProgress | None = None, chosen: int | None = None) -> SearchResult:
-        """Return what the search knows now; `chosen` is the candidate to play if not the most visited one."""
+        """Return what the search knows now; `chosen` is the candidate to play if not the surest one."""
         root = self.root
-        ranking = root.ranking()
-        if chosen is not None:
-            ranking.remove(chosen)
-            ranking.insert(0, chosen)
+        if chosen is None:
+            chosen = root.surest(self.params.bound_share, self.params.bound_width)
+        ranking = [chosen, *(i for i in root.ranking() if i != chosen)]
         candidates = [root.candidate(i, order) for order, i in enumerate(ranking)]
         best = candidates[0]
         return SearchResult(

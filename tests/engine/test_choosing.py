@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 from board.constant import PASS
 from board.go_board import GoBoard
@@ -84,6 +85,19 @@ def test_a_network_that_tells_leads_has_them_count() -> None:
     assert EngineOptions().search_params().selection.lead_weight == 0.0
     assert EngineOptions().for_knowing_network().search_params().selection.lead_weight == KNOWING_LEAD_WEIGHT > 0.0
     assert EngineOptions(lead_weight=0.0).for_knowing_network().search_params().selection.lead_weight == 0.0
+
+
+def test_a_network_that_tells_leads_chooses_by_bounds() -> None:
+    def share(**options: Any) -> float:
+        return EngineOptions(**options).for_knowing_network().search_params().bound_share
+
+    assert EngineOptions().search_params().bound_share == 1.0
+    assert share() == share(lcb=True) == share(search="uct", lcb=True) == BOUND_SHARE
+    assert share(lcb=False) == share(search="uct") == share(search="gumbel") == 1.0
+    bundled = EngineOptions().for_model()
+    assert bundled.search_params().bound_share == BOUND_SHARE
+    assert bundled.playout_params(5).bound_share == 1.0, "playouts that stand in for it play the most visited move"
+    assert EngineOptions(model="none", lcb=True).for_model().playout_params(5).bound_share == BOUND_SHARE
 
 
 def test_sequential_halving_has_the_noise_of_self_play() -> None:

@@ -137,6 +137,25 @@ def test_the_search_is_settled_when_time_cannot_change_the_move(clock: Clock) ->
     assert 45 <= result.visits <= 60, "half of the 100 visits there is time for"
 
 
+def test_a_search_by_bounds_ends_early_on_a_clock_alone(clock: Clock) -> None:
+    board = GoBoard(5)
+    evaluator = ConstantEvaluator(5, {board.POS(3, 3): 30.0}, before=lambda: clock.wait(0.01))
+    tree = MCTSTree(evaluator, 5, small_params(bound_share=0.1))
+    assert 45 <= tree.search(board, Stone.BLACK, SearchLimit(10**6, seconds=1.0)).visits <= 60
+    tree.clear()
+    assert tree.search(board, Stone.BLACK, SearchLimit(100)).visits > 85
+
+
+@pytest.mark.parametrize("visits", [3, 10, 60])
+@pytest.mark.parametrize("share", [0.1, 0.6])
+def test_a_search_by_bounds_goes_on_while_another_move_has_a_higher_mean(visits: int, share: float) -> None:
+    tree = MCTSTree(HashEvaluator(5), 5, small_params())
+    moves = tree.search(GoBoard(5), Stone.BLACK, SearchLimit(visits, strict=True)).candidates
+    best = moves[0]
+    better = [move for move in moves if move.visits >= max(1, share * best.visits) and move.winrate > best.winrate]
+    assert tree.root.has_better(share) == bool(better)
+
+
 def test_a_search_by_constant_time_takes_all_of_it_unless_there_is_nothing_to_choose(clock: Clock) -> None:
     """The move is settled after half of the time; the tree that the rest brings is the next search's."""
     board, limit = GoBoard(5), StartOptions(const_time=1.0).limit()
