@@ -95,8 +95,8 @@ class SearchProgress:
         """
         if self.limit.strict:
             return root.num_children < 2 and math.isfinite(self.limit.seconds)
-        if share < 1.0 and math.isfinite(self.limit.seconds) and not root.has_better(share):
-            share = 1.0
         visits = np.sort(root.contending_visits)
         remaining = min(float(self.limit.visits - root.node_visits), self.visits_in_time)
-        return len(visits) < 2 or share * visits[-1] - visits[-2] > remaining
+        if len(visits) < 2 or share * visits[-1] - visits[-2] > remaining:
+            return True
+        return math.isfinite(self.limit.seconds) and visits[-1] - visits[-2] > remaining and not root.has_better(share)
