@@ -30,7 +30,7 @@ HALVING_SEARCH = "gumbel"  # of which --sequential-halving is the older name
 RESIGN_THRESHOLD = 0.05
 RESIGN_STREAK = 3
 MAX_TEMPERATURE = 10.0
-# Policy temperature and worth of the lead in the search with a network that tells leads; it also chooses by bounds
+# Policy temperature and worth of the lead in the search with a network that tells leads
 # (EngineOptions.for_knowing_network).
 KNOWING_TEMPERATURE, KNOWING_LEAD_WEIGHT = 1.2, 0.12
 MIN_POLICY_TEMPERATURE = 0.1

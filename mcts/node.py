@@ -154,18 +154,19 @@ class MCTSNode:
             return most
         visits, square_sums = self.children_visits, self._tree.edge_value_square_sum[self._edges]
         bounds = {int(i): lower_confidence_bound(int(visits[i]), float(self.children_value_sum[i]),
-                                                 float(square_sums[i]), width) for i in self._visited_enough(share)}
+                                                 float(square_sums[i]), width)
+                  for i in self._visited_enough(most, share)}
         return max(bounds, key=lambda i: (bounds[i], visits[i]), default=most)
 
     def has_better(self, share: float) -> bool:
         """Tell whether a contender with `share` of the most visited one's visits has a higher mean than that one."""
-        enough, mean = self._visited_enough(share), self.children_value_sum / np.maximum(self.children_visits, 1)
-        return bool((mean[enough] > mean[self.most_visited()]).any())
+        most, mean = self.most_visited(), self.children_value_sum / np.maximum(self.children_visits, 1)
+        return bool((mean[self._visited_enough(most, share)] > mean[most]).any())
 
-    def _visited_enough(self, share: float) -> np.ndarray:
-        """Return the numbers of the contenders with at least `share` of the most visited one's visits."""
+    def _visited_enough(self, most: int, share: float) -> np.ndarray:
+        """Return the numbers of the contenders with at least `share` of the visits of `most`."""
         visits, contenders = self.children_visits, self.contenders()
-        return contenders[visits[contenders] >= max(1.0, share * visits[self.most_visited()])]
+        return contenders[visits[contenders] >= max(1.0, share * visits[most])]
 
     def _outcome_after(self, i: int) -> int:
         """Return the outcome that is proven for the opponent after candidate `i`, which has been evaluated."""

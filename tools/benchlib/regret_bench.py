@@ -59,8 +59,8 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "c_puct 0.8, policy temperature 1, no playouts": {"c_puct": 0.8, "policy_temperature": 1.0, "playouts": 0},
     "lower bound, 1.5 errors": {"bound_share": 0.1, "bound_width": 1.5},
     "lower bound, 3 errors": {"bound_share": 0.1, "bound_width": 3.0},
-    "the most visited move": {"bound_share": 1.0},
     "lower bound, 5 errors": {"bound_share": 0.15, "bound_width": 5.0},
+    "the most visited move": {"bound_share": 1.0},
 }
 
 

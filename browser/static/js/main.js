@@ -30,6 +30,7 @@ const receivers = {
     state.thinking = false;
     state.progress = { done: 0, total: 0 };
     openLink();
+    // Not on another game than it was meant for: one that was too long to keep is gone with the server that had it.
     if (message.known || state.kept?.sgf || game.nodes.size < 2) connection.sendWaiting();
   },
   game(message) { game.info = message; },
