@@ -31,8 +31,18 @@ SUITS, SUITS_NOT = "suits", "suits not"
 # What comes of a disk that cannot be written, of a network that OpenVINO does not know and of damaged files.
 FAILURES = (OSError, RuntimeError, TypeError, ValueError)
 
-make_core = cache(openvino.Core)
 _core_lock = Lock()  # two threads that load their first networks at once would make two cores, and one would end
+
+
+@cache
+def make_core() -> openvino.Core:
+    """Return a core, once a tensor was looked at: two threads that do so for the first time at once stop forever.
+
+    OpenVINO then asks numpy for its functions. Whoever asks lets go of the interpreter's lock, which the other one
+    takes and keeps while it waits for the answer.
+    """
+    _ = openvino.Tensor(openvino.Type.f32, openvino.Shape([1])).data
+    return openvino.Core()
 
 
 def find_core() -> Any:

@@ -147,6 +147,40 @@ def test_signals_have_a_stack_when_a_network_is_dropped_elsewhere(runtime: Path,
     assert (done.returncode, done.stdout) == (0, "came\n"), done.stderr
 
 
+def test_two_threads_look_at_their_first_tensors_at_once() -> None:
+    """As they do when each makes its first run (OpenVinoEvaluator.prepare); both stopped, in one start of 30."""
+    pytest.importorskip("openvino", reason="OpenVINO is not installed (pip install '.[fast]')")
+    code = """if True:
+        import sys, threading
+        from nn.inference.openvino_cache import find_core
+        port = '<port id="0" precision="FP32"><dim>2</dim></port>'
+        network = f'''<net name="wire" version="11"><layers>
+            <layer id="0" name="a" type="Parameter" version="opset1">
+                <data shape="2" element_type="f32"/><output>{port}</output></layer>
+            <layer id="1" name="b" type="Result" version="opset1"><input>{port}</input></layer>
+            </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>'''
+        core, begun = find_core(), []
+        compiled = core.compile_model(core.read_model(network.encode(), b""), "CPU")
+        tensors = [compiled.create_infer_request().get_input_tensor() for _ in range(2)]
+        sys.setswitchinterval(1e-6)
+
+        def look(tensor):
+            begun.append(tensor)
+            while len(begun) < len(tensors):
+                pass
+            tensor.data
+
+        threads = [threading.Thread(target=look, args=(tensor,), daemon=True) for tensor in tensors]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        print("done")"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30,
+                          cwd=Path(__file__).parents[2])
+    assert done.stdout == "done\n", done.stderr
+
+
 @pytest.mark.slow
 def test_the_second_start_does_without_torch(runtime: Path, second_start: Path) -> None:
     code = ("import sys; from nn.inference import openvino_cache as o; from pathlib import Path; "
