@@ -21,6 +21,7 @@ class Ring:
         self.called_off = self._has_no_order = False
         # When each should have its turn again; who has waited longest stands first.
         self._due = dict.fromkeys(range(threads), 0.0)
+        self._idle: set[int] = set()  # those that had nothing to do
         self._batons = [Semaphore(0) for _ in range(threads)]
 
     @property
@@ -40,13 +41,18 @@ class Ring:
     def end_turn(self, length: float | None) -> None:
         """Let the next thread have its turn; the one whose turn it was comes again after `length`, never if None.
 
-        With a length of 0 it has nothing to do before another thread has had its turn.
+        With a length of 0 it has nothing to do before another thread has had its turn: one that has something to do,
+        as two that have nothing would wait for each other, turn after turn, while the others never had theirs.
         """
         if self._has_no_order:
             return
         now = self._due.pop(thread := self._next)
-        if length is not None:
-            self._due[thread] = now + length if length else min(self._due.values(), default=now)
+        self._idle.discard(thread)
+        if length:
+            self._due[thread] = now + length
+        elif length is not None:
+            self._due[thread] = min((due for other, due in self._due.items() if other not in self._idle), default=now)
+            self._idle.add(thread)
         self.hand_over()
 
     def call_off(self) -> None:

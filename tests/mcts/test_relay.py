@@ -34,6 +34,7 @@ def test_turns_have_an_order_and_never_overlap(threads: int) -> None:
     ((3, 1), [0, 1, 1, 1, 0, 1, 1, 1, 0]),
     ((0, 2), [0, 1, 0, 1, 0, 1, 0, 1, 0]),  # who has nothing to do waits for the other's turn, and no longer
     ((2, 0.5, 1), [0, 1, 2, 1, 2, 1, 1, 0, 2]),
+    ((2, 0, 0), [0, 1, 2, 1, 0, 2, 1, 0, 2]),  # two who have nothing to do wait for the third, not for each other
 ])
 @pytest.mark.parametrize("late", [0, 1])
 def test_turns_follow_a_clock_of_their_own(lengths: tuple[float, ...], expected: list[int], late: int) -> None:
