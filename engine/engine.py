@@ -126,11 +126,14 @@ class Engine(Game):
 
     @property
     def tree(self) -> MCTSTree:
-        """The tree for the present board size."""
-        size = self.board.board_size
-        if self._tree is None or self._tree.board_size != size:
-            self._tree = self._new_tree(size)
-        return self._tree
+        """The tree for the present board size; options that change while it is made hold for it, too."""
+        size, tree = self.board.board_size, self._tree
+        while tree is None or tree.board_size != size:
+            options = self.options
+            tree = self._tree = self._new_tree(size)
+            if self.options is not options:  # by a command, while a thread loads the engine
+                tree = self._tree = None
+        return tree
 
     def _reason_for_playouts(self, size: int) -> str:
         """Return why playouts choose the moves on boards of this size; empty where the network does."""

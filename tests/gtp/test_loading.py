@@ -26,6 +26,7 @@ from gtp.analysis.server import AnalysisClient
 from gtp.client import GtpClient
 from gtp.commands.setup import SetupCommands
 from gtp.reader import LineReader
+from mcts.tree import MCTSTree
 from nn.classifier import ClassifierError
 from nn.inference.loading import load_evaluator
 from nn.model_file import ANY_SIZE, ModelFileError, find_sizes, find_specialist
@@ -186,6 +187,21 @@ def test_a_reader_of_stdout_that_is_gone_is_noticed(monkeypatch: pytest.MonkeyPa
         assert not session.nobody_reads_stdout()
         os.close(read_end)
         assert session.nobody_reads_stdout()
+
+
+def test_what_is_set_while_the_tree_is_made_holds_for_it(monkeypatch: pytest.MonkeyPatch):
+    made: list[float] = []
+
+    def make(*arguments: Any) -> MCTSTree:
+        tree = MCTSTree(*arguments)
+        made.append(tree.params.selection.c_puct)
+        if len(made) == 1:
+            engine.configure(c_puct=2.0)  # a command comes in while the loader's thread is here
+        return tree
+
+    monkeypatch.setattr("engine.engine.MCTSTree", make)
+    engine = Engine(EngineOptions(), EvaluatorSource(lambda size: FakeEvaluator(size or 9), ANY_SIZE))
+    assert engine.tree.params.selection.c_puct == 2.0 and made == [EngineOptions.c_puct, 2.0]
 
 
 def test_the_size_of_a_model_is_found_without_loading_it(tmp_path: Path):
