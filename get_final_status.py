@@ -1,5 +1,10 @@
 """Correct the results of the newest self-play batch: GNU Go names the dead stones, we count without them."""
 
+import signal
+
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until run_command: Ctrl-C during the imports is no traceback
+
 import os
 import queue
 import re

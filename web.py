@@ -5,6 +5,11 @@
 opens the page; it needs the packages of the extra [web]: pip install "aiohttp>=3.10".
 """
 
+import signal
+
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until run_command: Ctrl-C during the imports is no traceback
+
 import asyncio
 import sys
 import threading

@@ -3,6 +3,7 @@
 import importlib
 import math
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,15 @@ def test_numbers_pass_within_their_bounds() -> None:
     for kind, text in ((FiniteRange(0, 1), "1.01"), (FiniteRange(0, min_open=True), "0")):
         with pytest.raises(click.BadParameter, match="not in the range"):
             kind.convert(text, None, None)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such signal")
+@pytest.mark.parametrize("name", ["main", "web", "train", "selfplay_main", "get_final_status"])
+def test_an_interruption_while_a_program_imports_is_no_traceback(name: str, tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n", encoding="utf-8")
+    ended = subprocess.run([sys.executable, f"{name}.py"], cwd=Path(__file__).parents[2],
+                           env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stderr) == (-signal.SIGINT, "")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
