@@ -3,15 +3,16 @@
 Only light modules are imported here: torch, the model and compiled code are loaded while GTP is already answered.
 """
 
-import os
 import signal
+
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until run_command: Ctrl-C during the imports is no traceback
+
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-
-if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until run_command: Ctrl-C during the imports is no traceback
 
 try:
     import click

@@ -1,8 +1,10 @@
 """The types of the options: numbers that are numbers."""
 
+import ast
 import importlib
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +20,7 @@ from common.print_console import print_out
 
 COMMANDS = ["main", "train", "selfplay_main", "get_final_status", "tools.match", "tools.bench", "tools.elo_curve",
             "tools.plot_tree", "tools.verdict"]
+PROGRAMS = ["main", "web", "train", "selfplay_main", "get_final_status"]
 
 
 @pytest.mark.parametrize("kind", [FiniteFloat(), FiniteRange(0, 1), FiniteRange(0, min_open=True)])
@@ -37,12 +40,20 @@ def test_numbers_pass_within_their_bounds() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such signal")
-@pytest.mark.parametrize("name", ["main", "web", "train", "selfplay_main", "get_final_status"])
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_an_interruption_while_a_program_imports_is_no_traceback(name: str, tmp_path: Path) -> None:
     (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n", encoding="utf-8")
     ended = subprocess.run([sys.executable, f"{name}.py"], cwd=Path(__file__).parents[2],
                            env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stderr) == (-signal.SIGINT, "")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_imports_nothing_before_that(name: str) -> None:
+    source = (Path(__file__).parents[2] / f"{name}.py").read_text(encoding="utf-8")
+    first = next(node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom))
+    assert ast.unparse(first) == "import signal"
+    assert re.search(r"^import signal\n\nif .*\n    signal\.signal\(", source, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
