@@ -15,6 +15,21 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM, where it ends work as Ctrl-C does."""
 
 
+def interrupt_once() -> None:
+    """From now on let the first SIGINT raise KeyboardInterrupt, and no further one, in a program that ends then.
+
+    A second one (`timeout` sends two) would break off what the first one has Python's locks do on the way: what they
+    raise in its place is a traceback.
+    """
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupt)
+
+
 @contextmanager
 def raise_on_sigterm() -> Iterator[None]:
     """Inside this context, the first SIGTERM raises Terminated, so that what is open is cleared away."""

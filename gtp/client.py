@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from common.exit_status import EXIT_OK, EXIT_REFUSED, ProgramError
+from common.interrupt import interrupt_once
 from common.print_console import print_err
 from engine.loader import LOADING_POLL, AbandonedError, EngineLoader, LoadError, make_engine
 from engine.options import EngineOptions
@@ -172,6 +173,7 @@ def prepare_stdout() -> None:
 def run_gtp(options: EngineOptions) -> int:
     """Speak GTP on stdin and stdout and return the exit status."""
     prepare_stdout()
+    interrupt_once()
     return GtpClient(options).run(LineReader())
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from common.exit_status import EXIT_OK, EXIT_REFUSED
+from common.interrupt import interrupt_once
 from common.print_console import print_err
 from engine.levels import FULL_LEVEL
 from engine.loader import LOADING_POLL, EngineLoader, LoadError, make_engine
@@ -269,4 +270,5 @@ class AnalysisClient:
 def run_analysis(options: EngineOptions) -> int:
     """Speak KataGo's analysis protocol on stdin and stdout and return the exit status."""
     prepare_stdout()
+    interrupt_once()
     return AnalysisClient(options, make_engine, write_stdout).run(LineReader())

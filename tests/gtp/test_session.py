@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -12,9 +13,11 @@ import numpy as np
 import pytest
 
 from board.stone import Stone
+from engine.loader import EngineLoader
 from engine.options import EngineOptions, describe_time_conflict, find_model
 from gtp import session
-from gtp.client import GtpClient
+from gtp.analysis.server import run_analysis
+from gtp.client import GtpClient, run_gtp
 from gtp.reader import LineReader
 from gtp.session import SEARCH_AFTER_END
 from nn.model_file import ModelFileError
@@ -301,6 +304,25 @@ def test_main_answers_when_interrupted():
     out, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     assert [frame[:2] for frame in out.decode().split("\n\n")] == ["=1", "=2", "=3", ""]
+
+
+@pytest.mark.parametrize("run", [run_gtp, run_analysis])
+def test_a_second_interruption_does_not_disturb_the_end(
+    run: Callable[[EngineOptions], int], monkeypatch: pytest.MonkeyPatch,
+):
+    def get(reader: LineReader, timeout: float | None = None) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:  # what Python's queues do then; when that is broken off they let go of a lock that they do not have
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                raise RuntimeError("release unlocked lock") from None
+
+    monkeypatch.setattr(LineReader, "start", lambda reader: None)
+    monkeypatch.setattr(LineReader, "get", get)
+    monkeypatch.setattr(EngineLoader, "start", lambda loader: None)
+    assert run(EngineOptions()) == 0
 
 
 def test_visits_that_are_set_take_the_place_of_those_a_search_must_make():
