@@ -25,6 +25,7 @@ except ModuleNotFoundError as error:
 
 from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MIN_BOARD_SIZE
 from common.command_line import FiniteFloat, FiniteRange, run_command, was_given
+from common.exit_status import leave
 from common.print_console import print_err
 from engine.conflicts import (
     OptionConflict,
@@ -59,7 +60,7 @@ from engine.options import (
 )
 from gtp.analysis.fields import KATAGO_MAX_KOMI
 from gtp.analysis.server import run_analysis
-from gtp.client import leave, run_gtp
+from gtp.client import run_gtp
 from gtp.katago_start import StartError, translate_arguments
 from gtp.self_check import check_gtp, check_json
 from mcts.constant import CONST_VISITS, DEFAULT_LAG, KEEP_ALL, MCTS_TREE_SIZE

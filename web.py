@@ -29,7 +29,7 @@ except ModuleNotFoundError as error:
 from board.constant import DEFAULT_KOMI, MAX_BOARD_SIZE, MAX_KOMI, MIN_BOARD_SIZE
 from browser.server import serve
 from common.command_line import FiniteRange, run_command
-from common.exit_status import EXIT_FAILED, ProgramError
+from common.exit_status import EXIT_FAILED, ProgramError, leave
 from common.print_console import print_err
 from engine.levels import FULL_LEVEL
 from engine.options import DEFAULT_MODEL, EngineOptions, find_model
@@ -100,9 +100,7 @@ def main(port: int, host: str, token: str, opens: bool, model: str, watch: tuple
 
 def start() -> None:
     """Run the command line and end the process, whatever is still being loaded or searched."""
-    status = run_command(main, "web.py")
-    from gtp.client import leave  # here, where it keeps no page waiting
-    leave(status)
+    leave(run_command(main, "web.py"))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,16 @@
 """How programs end: their exit statuses, the same in all of them, and the line that says why."""
 
 import errno
+import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from common.interrupt import Terminated
+from common.print_console import flush_all
 
 EXIT_OK = 0
 EXIT_FAILED = 1  # what was begun could not be done: a full disk, a process that died
@@ -86,3 +89,14 @@ def tell_failures(place: str | Path, kept: str = "", stopped: str = "") -> Itera
         if not stopped:
             raise
         raise ProgramError(stopped, status_of_stop(stop)) from None
+
+
+def leave(status: int) -> None:
+    """End the process at once: threads that read stdin or import torch cannot be stopped politely.
+
+    An interruption that comes now has nothing left to end.
+    """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    flush_all()
+    os._exit(status)

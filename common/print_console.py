@@ -20,6 +20,14 @@ def print_err(*values: object) -> None:
         _write_line(sys.stderr, values)
 
 
+def flush_all() -> None:
+    """Have all that was printed written; what cannot be written, as to a stream that was closed, is lost."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # it was closed before the start
+            with suppress(OSError, ValueError):
+                stream.flush()
+
+
 class Heedless:
     """stderr for progress bars: what cannot be written is lost, as with print_err, and ends no run."""
 

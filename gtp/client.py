@@ -3,7 +3,6 @@
 A command is a method of one of the GROUPS (gtp/commands/command_group.py); there is no other list of commands.
 """
 
-import os
 import queue
 import sys
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from common.exit_status import EXIT_OK, EXIT_REFUSED, ProgramError
+from common.exit_status import leave as leave  # programs that speak GTP end by it, too
 from common.interrupt import interrupt_once
 from common.print_console import print_err
 from engine.loader import LOADING_POLL, AbandonedError, EngineLoader, LoadError, make_engine
@@ -175,15 +175,3 @@ def run_gtp(options: EngineOptions) -> int:
     prepare_stdout()
     interrupt_once()
     return GtpClient(options).run(LineReader())
-
-
-def leave(status: int) -> None:
-    """End the process at once: threads that read stdin or import torch cannot be stopped politely."""
-    for stream in (sys.stdout, sys.stderr):
-        if stream is None:  # it was closed before the start
-            continue
-        try:
-            stream.flush()
-        except (OSError, ValueError):
-            continue
-    os._exit(status)

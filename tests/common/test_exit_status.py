@@ -2,14 +2,19 @@
 from __future__ import annotations
 
 import errno
+import importlib
+import os
 import pickle
+import signal
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import pytest
 
 from common.command_line import run_command
-from common.exit_status import ProgramError, status_of_stop, tell_failures
+from common.exit_status import ProgramError, leave, status_of_stop, tell_failures
 from common.interrupt import Terminated
 from nn.model_file import ModelFileError
 from selfplay.worker_pool import SelfPlayError
@@ -57,3 +62,22 @@ def test_one_of_several_processes_speaks(capsys: pytest.CaptureFixture[str], tmp
         assert run_command(command, "program.py", ["--file", str(tmp_path / "none")], speaks=speaks) == 2
         assert bool(capsys.readouterr().err) == speaks
     assert status_of_stop(KeyboardInterrupt()) == 130
+
+
+def test_an_interruption_while_a_program_ends_is_too_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(flush=lambda: signal.raise_signal(signal.SIGINT)))
+    leave(130)
+    assert ended == [130]
+
+
+@pytest.mark.parametrize("name", ["main", "web"])
+def test_a_program_that_ends_imports_nothing_for_that(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes a while, in which a second Ctrl-C was a traceback and then waited for all threads."""
+    program, ended = importlib.import_module(name), list[int]()
+    monkeypatch.setattr(program, "leave", ended.append)
+    monkeypatch.setattr(program, "run_command", lambda *_: 130)
+    monkeypatch.setattr(sys, "argv", [name])
+    program.run() if name == "main" else program.start()
+    assert ended == [130]
