@@ -11,7 +11,7 @@ PROTOCOL_VERSION = "2"
 
 # Lizzie reads the second number and wants 15 or more.
 # CHANGELOG.md tells what each version brought.
-VERSION = "0.33.0"
+VERSION = "0.34.0"
 
 # Its scripts lie there, and model/ beside them.
 PROGRAM_FOLDER = Path(__file__).resolve().parent

@@ -58,6 +58,19 @@ def test_the_tree_of_two_calls_is_sound(batch_size: int, visits_per_leaf: int, a
     assert trees[0] == trees[1]
 
 
+@pytest.mark.parametrize("calls", [4, 6, 8, 16])
+@pytest.mark.parametrize(("visits_per_leaf", "ahead"), [(0, 0), (8, 6)])
+def test_a_search_of_many_calls_ends(calls: int, visits_per_leaf: int, ahead: int) -> None:
+    """More threads than a small tree has lines for: those without any wait for one that has."""
+    game, evaluator = Game.random(SIZE, 6, seed=calls), Pipelined()
+    evaluator.calls_at_once = calls
+    tree = MCTSTree(evaluator, SIZE, small_params(2 * calls, visits_per_leaf=visits_per_leaf, ahead=ahead))
+    for visits in (4, 20, 150):
+        assert tree.search(game.board, game.stone, SearchLimit(visits, strict=True)).total_visits == visits
+        check_tree(tree)
+        tree.clear()
+
+
 def test_one_call_is_filled_while_another_is_under_way() -> None:
     game, evaluator = Game(SIZE), Pipelined()
     MCTSTree(evaluator, SIZE, small_params(8)).search(game.board, game.stone, SearchLimit(200, strict=True))

@@ -24,9 +24,9 @@ PER_GAME = 2
 SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "calls not filled": {"ahead": 0},
-    "a leaf for 8 visits": {"visits_per_leaf": 8},
-    "a leaf for 8, calls not filled": {"visits_per_leaf": 8, "ahead": 0},
-    "a leaf for 32 visits": {"visits_per_leaf": 32},
+    "a leaf for 16 visits": {"visits_per_leaf": 16},
+    "a leaf for 16, calls not filled": {"visits_per_leaf": 16, "ahead": 0},
+    "a leaf for 4 visits": {"visits_per_leaf": 4},
     "batch 16": {"batch_size": 16, "visits_per_leaf": 0},
     "batch 16, calls not filled": {"batch_size": 16, "visits_per_leaf": 0, "ahead": 0},
     "batch 64": {"batch_size": 64, "visits_per_leaf": 0},
