@@ -37,9 +37,9 @@ MIN_POLICY_TEMPERATURE = 0.1
 MAX_PLAYOUTS, MAX_PROOF_NODES = 10_000, 1_000_000
 # Most leaves that wait for the network where nobody says --batch-size, and the visits of the root that each stands for
 # (tools/bench.py batches).
-CPU_LEAVES, GPU_LEAVES = 24, 256
+CPU_LEAVES, GPU_LEAVES = 32, 256
 # Each core, or GPU, has at least so many of them.
-LEAVES_OF_A_CORE, LEAVES_OF_A_GPU = 12, 128
+LEAVES_OF_A_CORE, LEAVES_OF_A_GPU = 16, 128
 VISITS_PER_LEAF = 8
 # Threads that share the playouts where nobody says --threads; for more of them a small tree has too few lines.
 MOST_PLAYOUT_THREADS = 8
