@@ -11,7 +11,7 @@ from click.testing import Result
 
 from board.go_board import GoBoard
 from board.stone import Stone
-from common.cores import count_usable_cores
+from common.cores import count_free_cores, count_usable_cores
 from common.kernel import without_compiler
 from engine.options import EngineOptions
 from mcts.outcome import playout_share
@@ -150,7 +150,8 @@ def test_network_and_engine(tmp_path: Path) -> None:
     assert by_name["search, batch 16 / network"]["target"] == 80
     assert by_name["search, batch 16"]["tamago"] == [307, 388]
     assert by_name["positions a network call, batch 1"]["value"] == 1
-    assert 1 < by_name["positions a network call, batch 16"]["value"] <= 16
+    leaves = by_name["positions a network call, batch 16"]["value"]
+    assert 1 < leaves <= 16 or leaves == 1 and count_free_cores() > 8, "many threads have a leaf each"
     assert by_name["search late in a game, default / network"]["target"] == 80
     assert sum("beside" in name and "busy loops" in name for name in by_name) == 2
 
