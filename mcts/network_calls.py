@@ -143,9 +143,14 @@ class NetworkCalls:
         """Tell whether a call is under way."""
         return bool(self._under_way)
 
-    def share(self, leaves: int) -> int:
-        """Return how many leaves one call takes where all together take `leaves`."""
-        return max(1, leaves // self.at_once)
+    def share(self, leaves: int, looks_ahead: bool = False) -> int:
+        """Return how many visits the next call may begin where all together may have `leaves` under way.
+
+        A thread that looks ahead has something to do without visits, any other has at least one: many threads of a
+        small tree have more under way.
+        """
+        part = max(1, leaves // self.at_once)
+        return max(0, min(part, leaves - self.visits)) if looks_ahead else part
 
     def start(self, tree: Tree, root: Position, line: Position, wanted: int, plan: Plan, done: int,
               ahead: int = 0) -> Call:

@@ -264,7 +264,7 @@ class MCTSTree:
             left = limit.visits - (root := self.root).node_visits - root.virtual_loss
             goes_on = (goes_on and left > 0 and self._may_go_on(progress, should_stop)
                        and not progress.is_settled(root, self.params.bound_share))
-            leaves = min(self._calls.share(self.params.leaves_at(root.node_visits)), left)
+            leaves = min(self._calls.share(self.params.leaves_at(root.node_visits), self.params.ahead > 0), left)
             return self._start_call(progress, leaves, plan, min(self.params.ahead, left)) if goes_on else None
 
         self._calls.relay.run(take_turn, work)

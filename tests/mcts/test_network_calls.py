@@ -71,6 +71,21 @@ def test_a_search_of_many_calls_ends(calls: int, visits_per_leaf: int, ahead: in
         tree.clear()
 
 
+def test_many_calls_have_no_more_visits_under_way_than_few() -> None:
+    """A thread for which no visit is left looks ahead: on sixteen cores a small tree is as good as on two."""
+    game, evaluator, waiting = Game(SIZE), Pipelined(), list[int]()
+    evaluator.calls_at_once = 16
+
+    def note(tree: MCTSTree) -> None:
+        waiting.append(tree.root.virtual_loss)
+        # a few more wait for what the call of another thread looks ahead at
+        assert waiting[-1] <= 2 * tree.params.leaves_at(tree.root.node_visits)
+
+    tree = MCTSTree(evaluator, SIZE, small_params(32, visits_per_leaf=8, ahead=6))
+    tree.search(game.board, game.stone, SearchLimit(150, strict=True), note)
+    assert max(waiting) > 4
+
+
 def test_one_call_is_filled_while_another_is_under_way() -> None:
     game, evaluator = Game(SIZE), Pipelined()
     MCTSTree(evaluator, SIZE, small_params(8)).search(game.board, game.stone, SearchLimit(200, strict=True))
