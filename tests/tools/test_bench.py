@@ -11,7 +11,7 @@ from click.testing import Result
 
 from board.go_board import GoBoard
 from board.stone import Stone
-from common.cores import count_free_cores, count_usable_cores
+from common.cores import count_usable_cores
 from common.kernel import without_compiler
 from engine.options import EngineOptions
 from mcts.outcome import playout_share
@@ -136,8 +136,9 @@ def test_accuracy_is_that_of_the_answers(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_network_and_engine(tmp_path: Path) -> None:
+def test_network_and_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A random network is measured alone and in the search, and described."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")  # of sixteen threads each would have a single leaf
     content = call_for_json(tmp_path, "network", "--model", "none")
     check_figures(content["figures"])
     assert [figure["name"] for figure in content["figures"]] == [
@@ -150,8 +151,7 @@ def test_network_and_engine(tmp_path: Path) -> None:
     assert by_name["search, batch 16 / network"]["target"] == 80
     assert by_name["search, batch 16"]["tamago"] == [307, 388]
     assert by_name["positions a network call, batch 1"]["value"] == 1
-    leaves = by_name["positions a network call, batch 16"]["value"]
-    assert 1 < leaves <= 16 or leaves == 1 and count_free_cores() > 8, "many threads have a leaf each"
+    assert 1 < by_name["positions a network call, batch 16"]["value"] <= 16
     assert by_name["search late in a game, default / network"]["target"] == 80
     assert sum("beside" in name and "busy loops" in name for name in by_name) == 2
 
